@@ -1,8 +1,91 @@
 //! The `unpick` command: one file per verb, this file only chooses between them.
 #![forbid(unsafe_code)]
 
+mod cargo;
+mod cc;
+mod doctor;
+mod dump;
+mod quantities;
+mod record;
+
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
+use unpick_problem::Problem;
+
+/// Finds, explains and reproduces concurrency bugs.
+#[derive(Parser)]
+#[command(name = "unpick", version, arg_required_else_help = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Compile or link C, instrumented: a stand-in for gcc or clang
+    #[command(after_help = cc::HELP, disable_help_flag = true)]
+    Cc(PassedOn),
+    /// Compile or link C++, instrumented: a stand-in for g++ or clang++
+    #[command(name = "c++", after_help = cc::HELP, disable_help_flag = true)]
+    Cxx(PassedOn),
+    /// Build, test or run a cargo project, instrumented: a stand-in for cargo
+    #[command(override_help = cargo::HELP, disable_help_flag = true)]
+    Cargo(PassedOn),
+    /// Run a program and keep what its threads did to each other
+    #[command(after_help = record::HELP)]
+    Record(record::Record),
+    /// Show what is in a recording, event by event
+    Dump(dump::Dump),
+    /// Say which compilers and machine settings work here, and what is missing
+    Doctor,
+}
+
+/// What follows a verb that stands in for another program.
+#[derive(clap::Args)]
+struct PassedOn {
+    /// Arguments of the program this verb stands in for
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
 
 fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let result = run_stand_in(&arguments).unwrap_or_else(|| run(CommandLine::parse().verb));
+    result.unwrap_or_else(|problem| {
+        eprintln!("{problem}");
+        ExitCode::from(problem.exit_code())
+    })
+}
+
+fn run(verb: Verb) -> Result<ExitCode, Problem> {
+    match verb {
+        Verb::Cc(passed_on) => cc::run_c(&passed_on.arguments),
+        Verb::Cxx(passed_on) => cc::run_cxx(&passed_on.arguments),
+        Verb::Cargo(passed_on) => cargo::run(&passed_on.arguments),
+        Verb::Record(record) => record::run(record),
+        Verb::Dump(dump) => dump::run(dump),
+        Verb::Doctor => doctor::run(),
+    }
+}
+
+/// Verbs that stand in for another program never reach clap, which would keep `--help` and `--`
+/// for itself; it knows them only to list and explain them.
+fn run_stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, Problem>> {
+    let (program, rest) = arguments.split_first()?;
+    match Path::new(program).file_name()?.to_str()? {
+        "unpick-cc" => return Some(cc::run_c(rest)),
+        "unpick-c++" => return Some(cc::run_cxx(rest)),
+        _ => {}
+    }
+    let (verb, rest) = rest.split_first()?;
+    match verb.to_str()? {
+        "cc" => Some(cc::run_c(rest)),
+        "c++" => Some(cc::run_cxx(rest)),
+        "cargo" => Some(cargo::run(rest)),
+        // Not for people: called by the wrappers that `unpick cargo` gives to cargo.
+        "cargo-tool" => Some(cargo::run_tool(rest)),
+        _ => None,
+    }
 }

@@ -1,0 +1,196 @@
+//! `unpick record`: runs a program once and keeps what its threads did to each other.
+//!
+//! Takes   a command, and what to ask of the runtime.      Gives  a run in the store, the program's own exit code,
+//!         and a short summary on standard error.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use unpick_problem::Problem;
+use unpick_recording::{Recording, RunOptions};
+use unpick_runner::{Choices, Failure, FinishedRun, Plan, Store, run_number};
+
+use crate::quantities::{bytes, bytes_in_words, counted, nanoseconds, parts_per_million};
+
+pub const HELP: &str = "\
+The program must be built with `unpick cc`, `unpick c++` or `unpick cargo`; it may also be a script that starts such
+a program. Its exit code is the exit code of this command (128 + n if signal n killed it); 2 means that nothing was
+recorded, 70 that Unpick itself failed.";
+
+/// What `unpick record` can be told.
+#[derive(clap::Args)]
+pub struct Record {
+    /// Record every access to shared bytes, not only those where threads meet
+    #[arg(long)]
+    full: bool,
+    /// Stop recording a process after this much
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
+    limit: u64,
+    /// Seed of the delays; chosen and remembered if not given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How often an access to shared bytes is delayed: 0.01 or 1%
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
+    delay_access: u32,
+    /// How often synchronisation is delayed
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
+    delay_sync: u32,
+    /// How often the start of a thread is delayed
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
+    delay_start: u32,
+    /// Shortest delay; 0 only lets other threads run
+    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = nanoseconds)]
+    delay_min: u64,
+    /// Longest delay
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
+    delay_max: u64,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+    /// Print no summary
+    #[arg(long)]
+    quiet: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+pub fn run(record: Record) -> Result<ExitCode, Problem> {
+    let plan = record.plan()?;
+    let finished = unpick_runner::run(&plan)?;
+    if let Some(problem) = problem_after(&finished) {
+        eprintln!("{problem}");
+        return Ok(exit_code_despite(&finished, &problem));
+    }
+    if !record.quiet {
+        summarise(&finished, &record.store);
+    }
+    Ok(ExitCode::from(finished.info.outcome.exit_status()))
+}
+
+impl Record {
+    fn plan(&self) -> Result<Plan, Problem> {
+        if self.delay_min > self.delay_max {
+            return Err(Problem::usage("the shortest delay is longer than the longest")
+                .at("option", "--delay-min, --delay-max")
+                .next("give --delay-max as well: unpick record --delay-min 2ms --delay-max 5ms -- PROGRAM"));
+        }
+        let options = RunOptions {
+            full: self.full,
+            limit: self.limit,
+            delay_access_ppm: self.delay_access,
+            delay_sync_ppm: self.delay_sync,
+            delay_start_ppm: self.delay_start,
+            delay_shortest_ns: self.delay_min,
+            delay_longest_ns: self.delay_max,
+        };
+        let choices = Choices { options, seed: self.seed.unwrap_or_else(fresh_seed) };
+        Ok(Plan { command: self.command.clone(), store: Store::at(&self.store), choices })
+    }
+}
+
+/// Short enough to be typed, and another one each time.
+fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::from(now.subsec_nanos() ^ std::process::id().rotate_left(16))
+}
+
+/// What the user must know although the program has run.
+fn problem_after(finished: &FinishedRun) -> Option<Problem> {
+    if finished.trouble.is_some() {
+        return finished.trouble.clone();
+    }
+    if !finished.event_files.is_empty() {
+        return None;
+    }
+    finished.discard();
+    Some(nothing_recorded(finished))
+}
+
+/// The program's own exit code, unless it says that all went well.
+fn exit_code_despite(finished: &FinishedRun, problem: &Problem) -> ExitCode {
+    match finished.info.outcome.exit_status() {
+        0 => ExitCode::from(problem.exit_code()),
+        own => ExitCode::from(own),
+    }
+}
+
+fn nothing_recorded(finished: &FinishedRun) -> Problem {
+    let problem = Problem::usage(format!("nothing was recorded ({})", finished.info.outcome))
+        .at("file", finished.program.path.display());
+    if let Some(failure) = finished.failures.first() {
+        return the_runtime_failed(failure);
+    }
+    match finished.program.built_with_unpick {
+        Some(true) => problem
+            .why("the program carries Unpick's runtime, but that could not write to the run folder")
+            .next("check that the program sees UNPICK_RUN_DIR and may write there: unpick record --store DIR -- PROGRAM"),
+        Some(false) => problem
+            .why("the program is not built with Unpick, and it started no program that is")
+            .next("build it by: unpick cc …, unpick c++ … or unpick cargo build; with make: make CC='unpick cc'"),
+        None => problem
+            .why("no program that was started is built with Unpick")
+            .next("build it by: unpick cc …, unpick c++ … or unpick cargo build; with make: make CC='unpick cc'"),
+    }
+}
+
+fn the_runtime_failed(failure: &Failure) -> Problem {
+    Problem::own_fault("nothing was recorded: Unpick's runtime could not begin")
+        .at("process", &failure.process)
+        .why(&failure.why)
+        .next("see what this machine lacks: unpick doctor")
+}
+
+fn summarise(finished: &FinishedRun, store: &Path) {
+    for file in &finished.event_files {
+        match (Recording::open(&file.path), file.still_written_by) {
+            (Ok(recording), _) => describe(&recording, file.bytes),
+            // It has only just begun.
+            (Err(_), Some(_)) => {}
+            (Err(problem), None) => eprintln!("unpick: {problem}"),
+        }
+        if let Some(process) = file.still_written_by {
+            eprintln!("unpick: process {process} is still running: its recording goes on");
+        }
+    }
+    for failure in &finished.failures {
+        eprintln!("unpick: process {} was not recorded: {}", failure.process, failure.why);
+    }
+    eprintln!("unpick: next: {}", dump_command(&finished.folder, store));
+}
+
+fn describe(recording: &Recording, size: u64) {
+    let events = recording.event_count();
+    let threads = recording.threads().len();
+    let complete = if recording.is_complete() { "complete" } else { "INCOMPLETE" };
+    eprintln!(
+        "unpick: process {}: {} of {}, {}, {complete}",
+        recording.header().process,
+        counted(events, "event"),
+        counted(threads as u64, "thread"),
+        bytes_in_words(size),
+    );
+    for reason in recording.incompleteness().iter().chain(recording.damage()) {
+        eprintln!("unpick:   {reason}");
+    }
+}
+
+fn dump_command(folder: &Path, store: &Path) -> String {
+    let number = run_number(folder).unwrap_or(0);
+    if store == Store::default_folder() {
+        format!("unpick dump {number}")
+    } else {
+        format!("unpick dump --store {} {number}", quoted(&store.to_string_lossy()))
+    }
+}
+
+/// The word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,2 @@
+static int balance;
+int deposit(int amount) { return balance += amount; }

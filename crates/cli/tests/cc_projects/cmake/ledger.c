@@ -1,0 +1,2 @@
+static int entries;
+int enter(void) { return ++entries; }

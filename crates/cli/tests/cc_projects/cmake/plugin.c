@@ -1,0 +1,2 @@
+static int fee = 1;
+int charge(void) { return fee += 1; }

@@ -1,0 +1,58 @@
+//! All events of a process in the order they happened.
+//!
+//! Takes   the streams of its threads.      Gives  one stream, by `Order`.
+//! Cost    memory per thread, not per event; one step of a heap where the thread changes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::event::{Event, Order};
+use crate::stream::Stream;
+
+/// Iterates over the events of all threads in the order of their stamps.
+#[derive(Debug)]
+pub struct Merged<'r> {
+    streams: Vec<Stream<'r>>,
+    /// The next event of each waiting stream.
+    heads: Vec<Option<Event<'r>>>,
+    /// Where those events stand, and which stream each is of; the current stream is not in it.
+    waiting: BinaryHeap<Reverse<(Order, usize)>>,
+    current: Option<usize>,
+}
+
+impl<'r> Merged<'r> {
+    pub(crate) fn new(mut streams: Vec<Stream<'r>>) -> Self {
+        let heads: Vec<_> = streams.iter_mut().map(Iterator::next).collect();
+        let waiting = heads
+            .iter()
+            .enumerate()
+            .filter_map(|(index, head)| Some(Reverse((head.as_ref()?.order, index))))
+            .collect();
+        Self { streams, heads, waiting, current: None }
+    }
+
+    /// Stays with the current stream while its next event comes first; else takes the stream whose does.
+    fn choose(&mut self) -> Option<usize> {
+        let current = self.current.take().and_then(|index| Some((self.heads[index]?.order, index)));
+        let first = self.waiting.peek().map(|Reverse(first)| *first);
+        match (current, first) {
+            (Some(current), Some(first)) if first < current => {
+                self.waiting.pop();
+                self.waiting.push(Reverse(current));
+                Some(first.1)
+            }
+            (Some(current), _) => Some(current.1),
+            (None, _) => self.waiting.pop().map(|Reverse((_, index))| index),
+        }
+    }
+}
+
+impl<'r> Iterator for Merged<'r> {
+    type Item = Event<'r>;
+
+    fn next(&mut self) -> Option<Event<'r>> {
+        let index = self.choose()?;
+        self.current = Some(index);
+        std::mem::replace(&mut self.heads[index], self.streams[index].next())
+    }
+}

@@ -1,0 +1,178 @@
+//! The folder of one run: `run.json`, and one event file per process image.
+//!
+//! Takes   a folder.      Gives  what was run, how it ended, and its recordings.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use unpick_problem::Problem;
+
+use crate::recording::Recording;
+
+/// Name of the file that describes a run.
+pub const RUN_FILE: &str = "run.json";
+const EVENT_FILE_EXTENSION: &str = "events";
+
+/// What `run.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Where it ran.
+    pub working_folder: PathBuf,
+    /// Milliseconds since 1970.
+    pub started_ms: u64,
+    pub duration_ms: u64,
+    pub outcome: Outcome,
+    pub options: RunOptions,
+    /// Seed of the delays.
+    pub seed: u64,
+    pub unpick_version: String,
+    pub format_version: u32,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Exit {
+        code: i32,
+    },
+    Signal {
+        number: i32,
+    },
+    /// It is still running, or `unpick record` was killed before it ended.
+    Unknown,
+}
+
+impl Outcome {
+    /// The exit status a shell would give: 128 + n for signal n.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Outcome::Exit { code } => code as u8,
+            Outcome::Signal { number } => 128_u8.wrapping_add(number as u8),
+            Outcome::Unknown => unpick_problem::exit::OWN_FAULT,
+        }
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Outcome::Exit { code } => write!(f, "exit {code}"),
+            Outcome::Signal { number } => write!(f, "killed by signal {number}"),
+            Outcome::Unknown => f.write_str("unknown: still running, or its recorder was killed"),
+        }
+    }
+}
+
+/// What the runtime was asked to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOptions {
+    /// Record every access to shared bytes.
+    pub full: bool,
+    /// Bytes of events per process.
+    pub limit: u64,
+    /// Probability of a delay at an access to shared bytes, in parts per million.
+    pub delay_access_ppm: u32,
+    /// The same at synchronisation.
+    pub delay_sync_ppm: u32,
+    /// The same at the start of a thread.
+    pub delay_start_ppm: u32,
+    /// Length of a delay, in nanoseconds; 0 = the thread only yields.
+    pub delay_shortest_ns: u64,
+    pub delay_longest_ns: u64,
+}
+
+/// A run on disk.
+#[derive(Debug, Clone)]
+pub struct Run {
+    folder: PathBuf,
+    info: RunInfo,
+    event_files: Vec<PathBuf>,
+}
+
+impl Run {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Run, Problem> {
+        let folder = folder.as_ref().to_owned();
+        let info = RunInfo::read(&folder)?;
+        let event_files = event_files(&folder).map_err(|error| cannot_list(&folder, &error))?;
+        Ok(Run { folder, info, event_files })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// The event files, one per process image, by name.
+    pub fn event_files(&self) -> &[PathBuf] {
+        &self.event_files
+    }
+
+    /// Opens the recordings one after the other.
+    pub fn recordings(&self) -> impl Iterator<Item = Result<Recording, Problem>> {
+        self.event_files.iter().map(Recording::open)
+    }
+}
+
+impl RunInfo {
+    pub fn read(folder: &Path) -> Result<RunInfo, Problem> {
+        let path = folder.join(RUN_FILE);
+        let text = fs::read_to_string(&path).map_err(|error| no_run(&path, &error))?;
+        serde_json::from_str(&text).map_err(|error| damaged_run(&path, &error))
+    }
+
+    /// Writes `run.json` in one step: a reader sees the old one or the new one.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        let unfinished = folder.join(format!("{RUN_FILE}.unfinished"));
+        fs::write(&unfinished, text)?;
+        fs::rename(unfinished, folder.join(RUN_FILE))
+    }
+}
+
+/// The event files in a folder, by process and image number.
+pub fn event_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == EVENT_FILE_EXTENSION) {
+            files.push(path);
+        }
+    }
+    files.sort_by_cached_key(|path| (numbers_in_name(path), path.clone()));
+    Ok(files)
+}
+
+/// `120-3.events` is 120, 3.
+fn numbers_in_name(path: &Path) -> Option<(u64, u64)> {
+    let (process, image) = path.file_stem()?.to_str()?.split_once('-')?;
+    Some((process.parse().ok()?, image.parse().ok()?))
+}
+
+fn no_run(path: &Path, error: &io::Error) -> Problem {
+    Problem::usage("this is not the folder of a run")
+        .at("file", path.display())
+        .why(error)
+        .next("look at the runs there are: ls .unpick/runs")
+}
+
+fn damaged_run(path: &Path, error: &serde_json::Error) -> Problem {
+    Problem::usage("the description of the run cannot be read")
+        .at("file", path.display())
+        .why(error)
+        .next("dump its recordings one by one: unpick dump FILE.events")
+}
+
+fn cannot_list(folder: &Path, error: &io::Error) -> Problem {
+    Problem::own_fault("the folder of the run cannot be listed")
+        .at("folder", folder.display())
+        .why(error)
+}

@@ -1,0 +1,120 @@
+//! One run from beginning to end.
+//!
+//! Takes   a `Plan`.      Gives  a `FinishedRun`; a `Problem` only if the program was not run.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use unpick_events::file::FORMAT_VERSION;
+use unpick_problem::Problem;
+use unpick_recording::{Outcome, Run, RunInfo};
+
+use crate::choices::Choices;
+use crate::event_file::{Trimmed, trim};
+use crate::failure::{Failure, failures};
+use crate::launch::launch;
+use crate::program::Program;
+use crate::store::Store;
+
+/// What to run, and how.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The program and its arguments; at least the program.
+    pub command: Vec<OsString>,
+    pub store: Store,
+    pub choices: Choices,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct FinishedRun {
+    pub folder: PathBuf,
+    pub program: Program,
+    pub info: RunInfo,
+    /// One per process image that recorded something.
+    pub event_files: Vec<Trimmed>,
+    /// Processes that our runtime was in but could not record.
+    pub failures: Vec<Failure>,
+    /// What went wrong on our side after the program had ended.
+    pub trouble: Option<Problem>,
+}
+
+/// Runs the program once.
+pub fn run(plan: &Plan) -> Result<FinishedRun, Problem> {
+    let name = plan.command.first().ok_or_else(no_command)?;
+    let program = Program::find(Path::new(name))?;
+    let folder = plan.store.new_run()?;
+    let mut info = describe(plan);
+    info.write(&folder).map_err(|error| cannot_describe(&folder, &error))?;
+    let launched = launch(&program, &plan.command, plan.choices.environment(&folder));
+    let (outcome, duration) = launched.inspect_err(|_| discard(&folder))?;
+    info.outcome = outcome;
+    info.duration_ms = milliseconds(duration);
+    let (event_files, trouble) = match put_away(&folder, &info) {
+        Ok(event_files) => (event_files, None),
+        Err(problem) => (Vec::new(), Some(problem)),
+    };
+    let failures = failures(&folder);
+    Ok(FinishedRun { folder, program, info, event_files, failures, trouble })
+}
+
+impl FinishedRun {
+    /// Removes the folder of a run that recorded nothing.
+    pub fn discard(&self) {
+        discard(&self.folder);
+    }
+}
+
+fn discard(folder: &Path) {
+    // What cannot be removed is an empty run; nothing depends on its absence.
+    let _ = fs::remove_dir_all(folder);
+}
+
+fn describe(plan: &Plan) -> RunInfo {
+    let words = plan.command.iter().map(|word| word.to_string_lossy().into_owned());
+    RunInfo {
+        command: words.collect(),
+        working_folder: std::env::current_dir().unwrap_or_default(),
+        started_ms: milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
+        duration_ms: 0,
+        outcome: Outcome::Unknown,
+        options: plan.choices.options.clone(),
+        seed: plan.choices.seed,
+        unpick_version: env!("CARGO_PKG_VERSION").to_owned(),
+        format_version: FORMAT_VERSION,
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Cuts the event files and writes the final `run.json`.
+fn put_away(folder: &Path, info: &RunInfo) -> Result<Vec<Trimmed>, Problem> {
+    info.write(folder).map_err(|error| cannot_describe(folder, &error))?;
+    let run = Run::open(folder)?;
+    run.event_files()
+        .iter()
+        .map(|path| trim(path).map_err(|error| cannot_trim(path, &error)))
+        .collect()
+}
+
+fn no_command() -> Problem {
+    Problem::usage("no program was named").next("unpick record -- PROGRAM ARGUMENTS…")
+}
+
+fn cannot_describe(folder: &Path, error: &std::io::Error) -> Problem {
+    Problem::own_fault("the description of the run cannot be written")
+        .at("folder", folder.display())
+        .why(error)
+        .next("free some space or choose another folder: unpick record --store DIR -- PROGRAM")
+}
+
+fn cannot_trim(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::own_fault("a recording cannot be cut to its size")
+        .at("file", path.display())
+        .why(error)
+        .next("it can still be read: unpick dump FILE")
+}

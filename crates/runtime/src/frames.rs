@@ -1,0 +1,160 @@
+//! The call stack of each thread, kept by the hooks at function entry and exit.
+//!
+//! A frame is known by its stack pointer: frames left by `longjmp`, an exception or a fiber switch are
+//! recognised as gone because a newer frame has taken their place or a frame above them returns.
+
+use unpick_events::header::Header;
+use unpick_events::{Address, Context, Kind, Site};
+
+use crate::stream;
+use crate::sys;
+use crate::thread::{Hot, Thread};
+
+/// One call: where the stack pointer was at entry, the call site, and the hash of the stack up to here (0: not yet computed).
+#[repr(C)]
+pub struct Frame {
+    pub stack_pointer: u64,
+    pub call_site: u32,
+    pub hash: u32,
+}
+
+const _: () = assert!(size_of::<Frame>() == 16);
+
+/// Deeper calls are not seen; their accesses get the context of the deepest frame that is.
+const MAX_FRAMES: usize = 1 << 15;
+/// A context spells out at most this many innermost calls.
+const MAX_SPELLED: usize = 64;
+/// Contexts a thread remembers having spelled out.
+const REMEMBERED: usize = 1 << 12;
+
+const FRAME_BYTES: usize = MAX_FRAMES * size_of::<Frame>();
+
+/// Gives a new thread an empty call stack. Below the first frame stands one that never goes.
+pub fn prepare(thread: &Thread, hot: &Hot) {
+    if thread.frames.get().is_null() {
+        let bytes = FRAME_BYTES + REMEMBERED * size_of::<u32>();
+        let Ok(memory) = sys::map_private(None, bytes) else { return };
+        thread.frames.set(memory.cast());
+    }
+    let bottom = thread.frames.get();
+    // SAFETY: the frames of a thread are its own, mapped above and never unmapped.
+    unsafe { bottom.write(Frame { stack_pointer: u64::MAX, call_site: 0, hash: 1 }) };
+    for slot in remembered(thread) {
+        // SAFETY: a slot of the table. Volatile, so that this does not become a call of `memset`: see RULES.md.
+        unsafe { core::ptr::from_mut(slot).write_volatile(0) };
+    }
+    hot.frames_top.set(bottom.wrapping_add(1));
+    hot.frames_end.set(bottom.wrapping_add(MAX_FRAMES));
+}
+
+fn remembered(thread: &Thread) -> &mut [u32] {
+    let start = thread.frames.get().wrapping_add(MAX_FRAMES).cast::<u32>();
+    // SAFETY: `prepare` mapped this table behind the frames; only the busy thread itself uses it.
+    unsafe { core::slice::from_raw_parts_mut(start, REMEMBERED) }
+}
+
+fn frames(thread: &Thread) -> &mut [Frame] {
+    let bottom = thread.frames.get();
+    if bottom.is_null() {
+        return &mut [];
+    }
+    let count = (thread.hot().frames_top.get() as usize - bottom as usize) / size_of::<Frame>();
+    // SAFETY: the hooks keep `frames_top` between bottom and end; only the thread itself uses them.
+    unsafe { core::slice::from_raw_parts_mut(bottom, count) }
+}
+
+/// The current call stack as a context, spelled out in the recording if this thread has not done so yet.
+pub fn context(thread: &Thread) -> Context {
+    let frames = frames(thread);
+    let Some(known) = frames.iter().rposition(|frame| frame.hash != 0) else { return Context(0) };
+    for index in known + 1..frames.len() {
+        frames[index].hash = mix(frames[index - 1].hash, frames[index].call_site);
+    }
+    let hash = frames[frames.len() - 1].hash;
+    let slot = &mut remembered(thread)[hash as usize % REMEMBERED];
+    if *slot != hash {
+        *slot = hash;
+        spell_out(thread, hash, frames);
+    }
+    Context(hash)
+}
+
+fn mix(hash: u32, call_site: u32) -> u32 {
+    let mixed = (hash.rotate_left(5) ^ call_site).wrapping_mul(0x9e37_79b1);
+    let mixed = mixed ^ mixed >> 15;
+    if mixed == 0 { 1 } else { mixed }
+}
+
+fn spell_out(thread: &Thread, hash: u32, frames: &[Frame]) {
+    let innermost = &frames[1..];
+    let innermost = &innermost[innermost.len().saturating_sub(MAX_SPELLED)..];
+    let mut words = [0_u64; MAX_SPELLED / 2];
+    for (index, frame) in innermost.iter().enumerate() {
+        words[index / 2] |= (frame.call_site as u64) << (index % 2 * 32);
+    }
+    let header = Header {
+        kind: Kind::Stack,
+        words: 0,
+        flags: 0,
+        stamp: 0,
+        object: Address(innermost.len() as u64),
+        unit: 0,
+        site: Site(0),
+        context: Context(hash),
+    };
+    stream::append(thread, header, &words[..innermost.len().div_ceil(2)]);
+}
+
+/// A function was entered from `call_site` with this stack pointer.
+#[inline(always)]
+pub fn enter(hot: &Hot, call_site: u64, stack_pointer: u64) {
+    let top = hot.frames_top.get();
+    if top >= hot.frames_end.get() {
+        return;
+    }
+    // SAFETY: bottom < top < end, so `top` and the frame below are frames of this thread.
+    unsafe {
+        top.write(Frame { stack_pointer, call_site: call_site as u32, hash: 0 });
+        if (*top.sub(1)).stack_pointer <= stack_pointer {
+            return drop_frames_below(hot, stack_pointer, call_site);
+        }
+    }
+    hot.frames_top.set(top.wrapping_add(1));
+}
+
+#[cold]
+fn drop_frames_below(hot: &Hot, stack_pointer: u64, call_site: u64) {
+    let mut top = hot.frames_top.get();
+    // SAFETY: the bottom frame has the highest possible stack pointer, so this stops there at the latest.
+    unsafe {
+        while (*top.sub(1)).stack_pointer <= stack_pointer {
+            top = top.sub(1);
+        }
+        top.write(Frame { stack_pointer, call_site: call_site as u32, hash: 0 });
+    }
+    hot.frames_top.set(top.wrapping_add(1));
+}
+
+/// A function is left with this stack pointer. Gives the stack pointer of its caller's frame.
+#[inline(always)]
+pub fn leave(hot: &Hot, stack_pointer: u64) -> u64 {
+    if hot.frames_top.get().is_null() {
+        return 0;
+    }
+    let mut top = hot.frames_top.get().wrapping_sub(1);
+    // SAFETY: `frames_top` is above the bottom frame whenever it is set; the bottom's stack pointer is
+    // the highest possible, so no step goes below it.
+    unsafe {
+        if (*top).stack_pointer == stack_pointer {
+            hot.frames_top.set(top);
+            return (*top.sub(1)).stack_pointer;
+        }
+        // Left by a jump out of deeper frames, or by a tail call that has already given its own frame up:
+        // whatever lies below this stack pointer is gone.
+        while (*top).stack_pointer < stack_pointer {
+            top = top.sub(1);
+        }
+        hot.frames_top.set(top.add(1));
+        (*top).stack_pointer
+    }
+}

@@ -1,0 +1,206 @@
+//! Plain reads and writes.
+
+use unpick_events::Kind;
+use unpick_events::kind::access_flags;
+
+use super::hooks;
+use crate::local;
+use crate::shadow::cell::{GRANULE, QUAD};
+use crate::shadow::range::touch_range;
+use crate::shadow::silent::{read_among_readers, read_silently, write_silently};
+use crate::shadow::{Access, touch};
+
+/// Notes an access that did not pass in silence.
+#[cold]
+#[inline(never)]
+pub extern "C" fn note(address: u64, site: u64, bytes: u64, kind_and_flags: u64) {
+    let Some(thread) = local::thread() else { return };
+    let kind = if kind_and_flags & 1 == 0 { Kind::Read } else { Kind::Write };
+    let flags = (kind_and_flags >> 1) as u16;
+    touch(thread, &Access { kind, flags, address, bytes, site: site as u32 });
+}
+
+const READ: u64 = 0;
+const WRITE: u64 = 1;
+const fn with_flags(kind: u64, flags: u16) -> u64 {
+    kind | (flags as u64) << 1
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn read_8_not_silent(address: u64, site: u64) {
+    if !read_among_readers(local::hot(), address, GRANULE, site as u32) {
+        note(address, site, 8, READ);
+    }
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn read_4_not_silent(address: u64, site: u64) {
+    if !read_among_readers(local::hot(), address, QUAD, site as u32) {
+        note(address, site, 4, READ);
+    }
+}
+
+extern "C" fn read_8(address: u64, site: u64) {
+    if !read_silently(local::hot(), address, GRANULE, site as u32) {
+        read_8_not_silent(address, site);
+    }
+}
+
+extern "C" fn read_4(address: u64, site: u64) {
+    if !read_silently(local::hot(), address, QUAD, site as u32) {
+        read_4_not_silent(address, site);
+    }
+}
+
+extern "C" fn write_8(address: u64, site: u64) {
+    if !write_silently(local::hot(), address, GRANULE, site as u32) {
+        note(address, site, 8, WRITE);
+    }
+}
+
+extern "C" fn write_4(address: u64, site: u64) {
+    if !write_silently(local::hot(), address, QUAD, site as u32) {
+        note(address, site, 4, WRITE);
+    }
+}
+
+extern "C" fn read_16(address: u64, site: u64) {
+    read_8(address, site);
+    read_8(address + 8, site);
+}
+
+extern "C" fn write_16(address: u64, site: u64) {
+    write_8(address, site);
+    write_8(address + 8, site);
+}
+
+/// Defines functions that note an access of a fixed length that never has a short cut.
+macro_rules! noting {
+    ($($name:ident($bytes:literal, $kind:expr);)*) => {$(
+        extern "C" fn $name(address: u64, site: u64) {
+            note(address, site, $bytes, $kind);
+        }
+    )*};
+}
+
+noting! {
+    read_1(1, READ);
+    read_2(2, READ);
+    write_1(1, WRITE);
+    write_2(2, WRITE);
+    unaligned_read_2(2, READ);
+    unaligned_read_4(4, READ);
+    unaligned_read_8(8, READ);
+    unaligned_read_16(16, READ);
+    unaligned_write_2(2, WRITE);
+    unaligned_write_4(4, WRITE);
+    unaligned_write_8(8, WRITE);
+    unaligned_write_16(16, WRITE);
+    volatile_read_1(1, with_flags(READ, access_flags::VOLATILE));
+    volatile_read_2(2, with_flags(READ, access_flags::VOLATILE));
+    volatile_read_4(4, with_flags(READ, access_flags::VOLATILE));
+    volatile_read_8(8, with_flags(READ, access_flags::VOLATILE));
+    volatile_read_16(16, with_flags(READ, access_flags::VOLATILE));
+    volatile_write_1(1, with_flags(WRITE, access_flags::VOLATILE));
+    volatile_write_2(2, with_flags(WRITE, access_flags::VOLATILE));
+    volatile_write_4(4, with_flags(WRITE, access_flags::VOLATILE));
+    volatile_write_8(8, with_flags(WRITE, access_flags::VOLATILE));
+    volatile_write_16(16, with_flags(WRITE, access_flags::VOLATILE));
+    vptr_read(8, with_flags(READ, access_flags::VPTR));
+    vptr_write(8, with_flags(WRITE, access_flags::VPTR));
+}
+
+/// A read, then a write, in one hook.
+macro_rules! read_writing {
+    ($($name:ident = $read:ident, $write:ident;)*) => {$(
+        extern "C" fn $name(address: u64, site: u64) {
+            $read(address, site);
+            $write(address, site);
+        }
+    )*};
+}
+
+read_writing! {
+    read_write_1 = read_1, write_1;
+    read_write_2 = read_2, write_2;
+    read_write_4 = read_4, write_4;
+    read_write_8 = read_8, write_8;
+    read_write_16 = read_16, write_16;
+    unaligned_read_write_2 = unaligned_read_2, unaligned_write_2;
+    unaligned_read_write_4 = unaligned_read_4, unaligned_write_4;
+    unaligned_read_write_8 = unaligned_read_8, unaligned_write_8;
+    unaligned_read_write_16 = unaligned_read_16, unaligned_write_16;
+}
+
+extern "C" fn read_range(address: u64, bytes: u64, site: u64) {
+    if let Some(thread) = local::thread() {
+        touch_range(thread, &Access { kind: Kind::Read, flags: 0, address, bytes, site: site as u32 });
+    }
+}
+
+extern "C" fn write_range(address: u64, bytes: u64, site: u64) {
+    if let Some(thread) = local::thread() {
+        touch_range(thread, &Access { kind: Kind::Write, flags: 0, address, bytes, site: site as u32 });
+    }
+}
+
+hooks! { "rsi":
+    __tsan_read1 => read_1,
+    __tsan_read2 => read_2,
+    __tsan_read4 => read_4,
+    __tsan_read8 => read_8,
+    __tsan_read16 => read_16,
+    __tsan_write1 => write_1,
+    __tsan_write2 => write_2,
+    __tsan_write4 => write_4,
+    __tsan_write8 => write_8,
+    __tsan_write16 => write_16,
+    __tsan_unaligned_read2 => unaligned_read_2,
+    __tsan_unaligned_read4 => unaligned_read_4,
+    __tsan_unaligned_read8 => unaligned_read_8,
+    __tsan_unaligned_read16 => unaligned_read_16,
+    __tsan_unaligned_write2 => unaligned_write_2,
+    __tsan_unaligned_write4 => unaligned_write_4,
+    __tsan_unaligned_write8 => unaligned_write_8,
+    __tsan_unaligned_write16 => unaligned_write_16,
+    __tsan_volatile_read1 => volatile_read_1,
+    __tsan_volatile_read2 => volatile_read_2,
+    __tsan_volatile_read4 => volatile_read_4,
+    __tsan_volatile_read8 => volatile_read_8,
+    __tsan_volatile_read16 => volatile_read_16,
+    __tsan_volatile_write1 => volatile_write_1,
+    __tsan_volatile_write2 => volatile_write_2,
+    __tsan_volatile_write4 => volatile_write_4,
+    __tsan_volatile_write8 => volatile_write_8,
+    __tsan_volatile_write16 => volatile_write_16,
+    __tsan_unaligned_volatile_read2 => volatile_read_2,
+    __tsan_unaligned_volatile_read4 => volatile_read_4,
+    __tsan_unaligned_volatile_read8 => volatile_read_8,
+    __tsan_unaligned_volatile_read16 => volatile_read_16,
+    __tsan_unaligned_volatile_write2 => volatile_write_2,
+    __tsan_unaligned_volatile_write4 => volatile_write_4,
+    __tsan_unaligned_volatile_write8 => volatile_write_8,
+    __tsan_unaligned_volatile_write16 => volatile_write_16,
+    __tsan_read_write1 => read_write_1,
+    __tsan_read_write2 => read_write_2,
+    __tsan_read_write4 => read_write_4,
+    __tsan_read_write8 => read_write_8,
+    __tsan_read_write16 => read_write_16,
+    __tsan_unaligned_read_write2 => unaligned_read_write_2,
+    __tsan_unaligned_read_write4 => unaligned_read_write_4,
+    __tsan_unaligned_read_write8 => unaligned_read_write_8,
+    __tsan_unaligned_read_write16 => unaligned_read_write_16,
+    __tsan_vptr_read => vptr_read,
+}
+
+hooks! { "rdx":
+    __tsan_read_range => read_range,
+    __tsan_write_range => write_range,
+}
+
+// The new value of the vtable pointer is the hook's second argument and of no interest: a constructor writes it.
+hooks! { "rsi":
+    __tsan_vptr_update => vptr_write,
+}

@@ -1,0 +1,246 @@
+//! Atomic accesses: performed as asked for, and recorded in the order in which they took effect.
+//!
+//! A store or read-modify-write holds the granule's lock bit while it is performed. A load by a thread that the
+//! bytes know already only looks: if the state is the same before and after, no store came in between.
+//! On x86_64 every order is performed at least as strongly as asked for: loads acquire, stores release or
+//! exchange, read-modify-writes are sequentially consistent.
+
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*, compiler_fence, fence};
+use unpick_events::Kind;
+use unpick_events::kind::access_flags;
+
+use super::hooks;
+use crate::local;
+use crate::shadow::cell::{GRANULE, LOCKED, QUAD};
+use crate::shadow::region::cell;
+use crate::shadow::silent::{read_among_readers, read_silently};
+use crate::shadow::touch::{Access, touch, touch_around};
+use crate::sync;
+
+/// `__ATOMIC_SEQ_CST` of the compilers; their orders are ours less one.
+const SEQUENTIALLY_CONSISTENT: i32 = 5;
+
+fn order_flags(order: i32) -> u16 {
+    // Bits above the lowest byte are hints for lock elision.
+    ((order & 0xff).clamp(0, SEQUENTIALLY_CONSISTENT) + 1) as u16
+}
+
+/// Performs an atomic access so that its place in the recording agrees with its effect.
+fn perform<T>(address: u64, bytes: u64, site: u64, order: i32, action: impl FnOnce() -> (T, Kind)) -> T {
+    let Some(thread) = local::thread() else { return action().0 };
+    let access =
+        Access { kind: Kind::ReadWrite, flags: order_flags(order), address, bytes, site: site as u32 };
+    let mut kind = Kind::Read;
+    let answer = touch_around(thread, &access, || {
+        let (answer, what) = action();
+        kind = what;
+        (answer, what)
+    });
+    if bytes > 8 {
+        touch(thread, &Access { kind, flags: access.flags | access_flags::CONTINUED, address: address + 8, bytes: 8, ..access });
+    }
+    answer
+}
+
+/// The value, if the load can be made without taking part: no store may come between looking and loading.
+#[inline]
+fn load_silently<T>(address: u64, shape: u32, site: u64, load: &impl Fn() -> T) -> Option<T> {
+    let hot = local::hot();
+    if hot.key.get() == 0 {
+        return None;
+    }
+    let (mine, low) = (cell(address), cell(address & !7));
+    let before = (mine.raw_state(), low.raw_state());
+    compiler_fence(SeqCst);
+    let value = load();
+    compiler_fence(SeqCst);
+    let is_calm = low.raw_state() & LOCKED == 0 && before == (mine.raw_state(), low.raw_state());
+    let is_known = is_calm
+        && (read_silently(hot, address, shape, site as u32) || read_among_readers(hot, address, shape, site as u32));
+    is_known.then_some(value)
+}
+
+macro_rules! atomics {
+    ($width:ident, $integer:ty, $atomic:ty, $shape:expr, $prefix:ident) => {
+        mod $width {
+            use super::*;
+
+            const BYTES: u64 = size_of::<$integer>() as u64;
+
+            fn at(address: u64) -> &'static $atomic {
+                // SAFETY: the program asked for an atomic access to this address, which is thus valid and aligned.
+                unsafe { &*(address as *const $atomic) }
+            }
+
+            pub extern "C" fn load(address: u64, order: i32, site: u64) -> $integer {
+                let load = || at(address).load(SeqCst);
+                let shape: u32 = $shape;
+                if shape != 0
+                    && let Some(value) = load_silently(address, shape, site, &load)
+                {
+                    return value;
+                }
+                perform(address, BYTES, site, order, || (load(), Kind::Read))
+            }
+
+            pub extern "C" fn store(address: u64, value: $integer, order: i32, site: u64) {
+                perform(address, BYTES, site, order, || {
+                    if order & 0xff == SEQUENTIALLY_CONSISTENT {
+                        at(address).store(value, SeqCst);
+                    } else {
+                        at(address).store(value, Release);
+                    }
+                    ((), Kind::Write)
+                });
+            }
+
+            pub extern "C" fn exchange(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).swap(value, SeqCst), Kind::ReadWrite))
+            }
+            pub extern "C" fn add(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).fetch_add(value, SeqCst), Kind::ReadWrite))
+            }
+            pub extern "C" fn sub(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).fetch_sub(value, SeqCst), Kind::ReadWrite))
+            }
+            pub extern "C" fn and(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).fetch_and(value, SeqCst), Kind::ReadWrite))
+            }
+            pub extern "C" fn or(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).fetch_or(value, SeqCst), Kind::ReadWrite))
+            }
+            pub extern "C" fn xor(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).fetch_xor(value, SeqCst), Kind::ReadWrite))
+            }
+            pub extern "C" fn nand(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+                perform(address, BYTES, site, order, || (at(address).fetch_nand(value, SeqCst), Kind::ReadWrite))
+            }
+
+            fn exchange_if(address: u64, expected: $integer, value: $integer, order: i32, site: u64) -> Result<$integer, $integer> {
+                perform(address, BYTES, site, order, || {
+                    let answer = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
+                    (answer, if answer.is_ok() { Kind::ReadWrite } else { Kind::Read })
+                })
+            }
+
+            pub extern "C" fn compare_exchange(
+                address: u64,
+                expected: *mut $integer,
+                value: $integer,
+                order: i32,
+                _failure_order: i32,
+                site: u64,
+            ) -> bool {
+                // SAFETY: the program passes a valid pointer to the value it expects.
+                let answer = exchange_if(address, unsafe { *expected }, value, order, site);
+                if let Err(found) = answer {
+                    // SAFETY: as above; the hook's contract is to store what was found.
+                    unsafe { *expected = found };
+                }
+                answer.is_ok()
+            }
+
+            pub extern "C" fn compare_exchange_value(
+                address: u64,
+                expected: $integer,
+                value: $integer,
+                order: i32,
+                _failure_order: i32,
+                site: u64,
+            ) -> $integer {
+                exchange_if(address, expected, value, order, site).unwrap_or_else(|found| found)
+            }
+        }
+    };
+}
+
+atomics!(bits_8, u8, AtomicU8, 0, __tsan_atomic8);
+atomics!(bits_16, u16, AtomicU16, 0, __tsan_atomic16);
+atomics!(bits_32, u32, AtomicU32, QUAD, __tsan_atomic32);
+atomics!(bits_64, u64, AtomicU64, GRANULE, __tsan_atomic64);
+
+mod bits_128;
+
+hooks! { "rdx":
+    __tsan_atomic8_load => bits_8::load,
+    __tsan_atomic16_load => bits_16::load,
+    __tsan_atomic32_load => bits_32::load,
+    __tsan_atomic64_load => bits_64::load,
+    __tsan_atomic128_load => bits_128::load,
+}
+
+hooks! { "rcx":
+    __tsan_atomic8_store => bits_8::store,
+    __tsan_atomic16_store => bits_16::store,
+    __tsan_atomic32_store => bits_32::store,
+    __tsan_atomic64_store => bits_64::store,
+    __tsan_atomic8_exchange => bits_8::exchange,
+    __tsan_atomic16_exchange => bits_16::exchange,
+    __tsan_atomic32_exchange => bits_32::exchange,
+    __tsan_atomic64_exchange => bits_64::exchange,
+    __tsan_atomic8_fetch_add => bits_8::add,
+    __tsan_atomic16_fetch_add => bits_16::add,
+    __tsan_atomic32_fetch_add => bits_32::add,
+    __tsan_atomic64_fetch_add => bits_64::add,
+    __tsan_atomic8_fetch_sub => bits_8::sub,
+    __tsan_atomic16_fetch_sub => bits_16::sub,
+    __tsan_atomic32_fetch_sub => bits_32::sub,
+    __tsan_atomic64_fetch_sub => bits_64::sub,
+    __tsan_atomic8_fetch_and => bits_8::and,
+    __tsan_atomic16_fetch_and => bits_16::and,
+    __tsan_atomic32_fetch_and => bits_32::and,
+    __tsan_atomic64_fetch_and => bits_64::and,
+    __tsan_atomic8_fetch_or => bits_8::or,
+    __tsan_atomic16_fetch_or => bits_16::or,
+    __tsan_atomic32_fetch_or => bits_32::or,
+    __tsan_atomic64_fetch_or => bits_64::or,
+    __tsan_atomic8_fetch_xor => bits_8::xor,
+    __tsan_atomic16_fetch_xor => bits_16::xor,
+    __tsan_atomic32_fetch_xor => bits_32::xor,
+    __tsan_atomic64_fetch_xor => bits_64::xor,
+    __tsan_atomic8_fetch_nand => bits_8::nand,
+    __tsan_atomic16_fetch_nand => bits_16::nand,
+    __tsan_atomic32_fetch_nand => bits_32::nand,
+    __tsan_atomic64_fetch_nand => bits_64::nand,
+}
+
+// A 128-bit value takes two registers.
+hooks! { "r8":
+    __tsan_atomic128_store => bits_128::store,
+    __tsan_atomic128_exchange => bits_128::exchange,
+    __tsan_atomic128_fetch_add => bits_128::add,
+    __tsan_atomic128_fetch_sub => bits_128::sub,
+    __tsan_atomic128_fetch_and => bits_128::and,
+    __tsan_atomic128_fetch_or => bits_128::or,
+    __tsan_atomic128_fetch_xor => bits_128::xor,
+    __tsan_atomic128_fetch_nand => bits_128::nand,
+}
+
+hooks! { "r9":
+    __tsan_atomic8_compare_exchange_strong => bits_8::compare_exchange,
+    __tsan_atomic16_compare_exchange_strong => bits_16::compare_exchange,
+    __tsan_atomic32_compare_exchange_strong => bits_32::compare_exchange,
+    __tsan_atomic64_compare_exchange_strong => bits_64::compare_exchange,
+    __tsan_atomic8_compare_exchange_weak => bits_8::compare_exchange,
+    __tsan_atomic16_compare_exchange_weak => bits_16::compare_exchange,
+    __tsan_atomic32_compare_exchange_weak => bits_32::compare_exchange,
+    __tsan_atomic64_compare_exchange_weak => bits_64::compare_exchange,
+    __tsan_atomic8_compare_exchange_val => bits_8::compare_exchange_value,
+    __tsan_atomic16_compare_exchange_val => bits_16::compare_exchange_value,
+    __tsan_atomic32_compare_exchange_val => bits_32::compare_exchange_value,
+    __tsan_atomic64_compare_exchange_val => bits_64::compare_exchange_value,
+}
+
+extern "C" fn thread_fence(order: i32, site: u64) {
+    fence(SeqCst);
+    sync::fence(order_flags(order), site as u32);
+}
+
+extern "C" fn signal_fence(_order: i32) {
+    compiler_fence(SeqCst);
+}
+
+hooks! { "rsi":
+    __tsan_atomic_thread_fence => thread_fence,
+    __tsan_atomic_signal_fence => signal_fence,
+}

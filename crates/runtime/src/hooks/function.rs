@@ -1,0 +1,31 @@
+//! Function entry and exit: the call stack of each thread.
+
+use crate::frames;
+use crate::local;
+use crate::stack;
+
+extern "C" fn enter(call_site: u64, stack_pointer: u64) {
+    frames::enter(local::hot(), call_site, stack_pointer);
+}
+
+extern "C" fn leave(stack_pointer: u64) {
+    let live = frames::leave(local::hot(), stack_pointer);
+    if let Some(thread) = local::thread()
+        && thread.lowest_shared() < live
+        && live != u64::MAX
+    {
+        stack::frames_gone(thread, live);
+    }
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C" fn __tsan_func_entry() {
+    core::arch::naked_asm!("mov rsi, rsp", "jmp {target}", target = sym enter)
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub unsafe extern "C" fn __tsan_func_exit() {
+    core::arch::naked_asm!("mov rdi, rsp", "jmp {target}", target = sym leave)
+}

@@ -1,0 +1,50 @@
+//! Barriers: nobody leaves before all have arrived.
+
+use libc::{c_int, c_uint, c_void};
+use unpick_events::Kind;
+
+use super::{intercepts, objects};
+use crate::sync;
+
+intercepts! {
+    "rcx": fn pthread_barrier_init(barrier: *mut c_void, attributes: *const c_void, count: c_uint) -> c_int => init;
+    "rsi": fn pthread_barrier_destroy(barrier: *mut c_void) -> c_int => destroy;
+    "rsi": fn pthread_barrier_wait(barrier: *mut c_void) -> c_int => wait;
+}
+
+const BYTES: u64 = size_of::<libc::pthread_barrier_t>() as u64;
+
+extern "C" fn init(
+    barrier: *mut c_void,
+    attributes: *const c_void,
+    count: c_uint,
+    site: u64,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    let answer = unsafe { real::pthread_barrier_init(barrier, attributes, count) };
+    if answer == 0 {
+        objects::begin(barrier as u64, BYTES, site);
+    }
+    answer
+}
+
+extern "C" fn destroy(barrier: *mut c_void, site: u64) -> c_int {
+    // SAFETY: the program's own argument.
+    let answer = unsafe { real::pthread_barrier_destroy(barrier) };
+    if answer == 0 {
+        objects::end(barrier as u64, BYTES, site);
+    }
+    answer
+}
+
+/// The answer is 0, or `PTHREAD_BARRIER_SERIAL_THREAD` for one of those who leave.
+extern "C" fn wait(barrier: *mut c_void, site: u64) -> c_int {
+    objects::look_at(barrier as u64, site);
+    sync::perturb();
+    sync::record(Kind::BarrierArrive, 0, barrier as u64, site as u32, &[]);
+    // SAFETY: the program's own argument.
+    let answer = unsafe { real::pthread_barrier_wait(barrier) };
+    sync::record(Kind::BarrierLeave, 0, barrier as u64, site as u32, &[]);
+    sync::perturb();
+    answer
+}

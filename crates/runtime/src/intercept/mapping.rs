@@ -1,0 +1,104 @@
+//! Mappings: memory that is mapped or unmapped begins a new life.
+//!
+//! Thread stacks are the business of `threads`; mappings the C library makes for itself do not come here.
+
+use libc::{c_int, c_void, off_t, size_t};
+
+use super::caller::recorded_thread;
+use super::{intercepts, real_address, weakened};
+use crate::heap;
+
+intercepts! {
+    "rdx": fn munmap(address: *mut c_void, bytes: size_t) -> c_int => unmap;
+}
+
+/// What was in a range is gone.
+fn forget(address: *mut c_void, bytes: size_t) {
+    if let Some(thread) = recorded_thread()
+        && let Some(_busy) = thread.enter()
+    {
+        heap::forget_range(thread, address as u64, bytes as u64);
+    }
+}
+
+/// Forgets before the call: afterwards somebody else may already have mapped something there.
+extern "C" fn unmap(address: *mut c_void, bytes: size_t, _return_address: u64) -> c_int {
+    forget(address, bytes);
+    // SAFETY: the program's own arguments.
+    unsafe { real::munmap(address, bytes) }
+}
+
+/// The return address is of no interest here, so these are plain functions of six arguments.
+macro_rules! plain_intercepts {
+    ($($name:ident => $target:ident;)*) => {$(
+        #[cfg_attr(not(feature = "static-target"), unsafe(export_name = stringify!($name)))]
+        #[cfg_attr(feature = "static-target", unsafe(export_name = concat!("__wrap_", stringify!($name))))]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(weakened!($name), "jmp {target}", target = sym $target)
+        }
+    )*};
+}
+
+plain_intercepts! {
+    mmap => map;
+    mmap64 => map;
+    mremap => remap;
+}
+
+mod address_of {
+    use super::real_address;
+    real_address! { pub mmap }
+    real_address! { pub mremap }
+}
+
+type Map = unsafe extern "C" fn(*mut c_void, size_t, c_int, c_int, c_int, off_t) -> *mut c_void;
+type Remap = unsafe extern "C" fn(*mut c_void, size_t, size_t, c_int, *mut c_void) -> *mut c_void;
+
+extern "C" fn map(
+    wanted: *mut c_void,
+    bytes: size_t,
+    protection: c_int,
+    flags: c_int,
+    file: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: the C library's function of this name, with the program's own arguments.
+    let address = unsafe {
+        let function = core::mem::transmute::<*const c_void, Map>(address_of::mmap());
+        function(wanted, bytes, protection, flags, file, offset)
+    };
+    if address != libc::MAP_FAILED {
+        forget(address, bytes);
+    }
+    address
+}
+
+/// The fifth argument is only there with some flags; passing on what its register holds does no harm.
+extern "C" fn remap(
+    old: *mut c_void,
+    old_bytes: size_t,
+    bytes: size_t,
+    flags: c_int,
+    wanted: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: as in `map`.
+    let address = unsafe {
+        let function = core::mem::transmute::<*const c_void, Remap>(address_of::mremap());
+        function(old, old_bytes, bytes, flags, wanted)
+    };
+    if address != libc::MAP_FAILED {
+        forget_what_moved(old, old_bytes, address, bytes);
+    }
+    address
+}
+
+fn forget_what_moved(old: *mut c_void, old_bytes: size_t, new: *mut c_void, bytes: size_t) {
+    if new == old {
+        let (shorter, longer) = (old_bytes.min(bytes), old_bytes.max(bytes));
+        forget(old.wrapping_byte_add(shorter), longer - shorter);
+    } else {
+        forget(old, old_bytes);
+        forget(new, bytes);
+    }
+}

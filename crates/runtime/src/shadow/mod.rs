@@ -1,0 +1,11 @@
+//! What is known about the program's memory: who touched which bytes last.
+
+pub mod cell;
+pub mod pool;
+pub mod range;
+pub mod recent;
+pub mod region;
+pub mod silent;
+pub mod touch;
+
+pub use touch::{Access, touch};

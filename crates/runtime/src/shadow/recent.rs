@@ -1,0 +1,180 @@
+//! The last reads of each thread from bytes that have several readers.
+//!
+//! Readers of the same bytes on different cores must not write to one cache line at every read. So each thread
+//! has an array of its own, with a place for every set of readers there can be (memory is used only where it
+//! was touched), and its slot in the set is brought up to date only when somebody needs it: `settle`.
+//! A place that is not 0 is newer than the slot. Who becomes a member of a set has its place cleared first,
+//! because the set's number may have been another set's before.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::*};
+
+use super::cell::{Cell, INDEX_MASK, INDIRECT};
+use super::pool::{self, Readers, byte_cells, readers};
+use super::region;
+use super::touch::{Granule, is_per_byte, next_block};
+use crate::sys;
+use crate::thread::{Hot, Thread, thread_with_number};
+
+/// A thread's last read, by the number of the set: site in the low half, time in the high half. A site is never 0.
+pub type LastReads = *const AtomicU64;
+
+const ARRAY_BYTES: usize = (INDEX_MASK as usize + 1) * size_of::<AtomicU64>();
+
+/// An array for a new thread; null if there is no memory.
+pub fn map_array() -> LastReads {
+    sys::map_private(None, ARRAY_BYTES).map_or(core::ptr::null(), |memory| memory.cast_const().cast())
+}
+
+fn place(array: LastReads, index: u32) -> Option<&'static AtomicU64> {
+    // SAFETY: an array that is not null has a place for every index and is never unmapped.
+    (!array.is_null()).then(|| unsafe { &*array.add((index & INDEX_MASK) as usize) })
+}
+
+/// Notes a read by a member of the set number `index`.
+#[inline]
+pub fn note(hot: &Hot, index: u32, site: u32) {
+    if let Some(place) = place(hot.last_reads.get(), index) {
+        place.store(site as u64 | (hot.time.get() as u64) << 32, Relaxed);
+    }
+}
+
+/// A thread becomes a member of the set number `index`.
+pub fn begin(number: u16, index: u32) {
+    if let Some(thread) = thread_with_number(number)
+        && let Some(place) = place(thread.last_reads.get(), index)
+        && place.load(Relaxed) != 0
+    {
+        place.store(0, Relaxed);
+    }
+}
+
+/// Brings all slots of a set up to date. The caller holds the lock of the granule.
+pub fn settle(cell: &Cell, index: u32) {
+    for_each_member(cell, index, |number, slot| {
+        if let Some(thread) = thread_with_number(number) {
+            slot.settle(place(thread.last_reads.get(), index));
+        }
+    });
+}
+
+/// All members of a new set begin anew: it is a copy of one that is settled.
+pub fn begin_all(cell: &Cell, index: u32) {
+    for_each_member(cell, index, |number, _| begin(number, index));
+}
+
+fn for_each_member(cell: &Cell, index: u32, mut each: impl FnMut(u16, SlotView)) {
+    let set = readers(index);
+    each(set.home.load(Relaxed), home_slot(cell, set));
+    let mut block = Some(set);
+    while let Some(here) = block {
+        for slot in &here.slots {
+            let number = slot.thread.load(Acquire);
+            if number != 0 {
+                each(number, SlotView { site: &slot.site, time: &slot.time });
+            }
+        }
+        block = next_block(here);
+    }
+}
+
+/// Where a reader's last read is kept when it is settled: a slot of the set, or, for the first reader, fields of the cell.
+#[derive(Clone, Copy)]
+pub struct SlotView<'a> {
+    pub site: &'a AtomicU32,
+    time: &'a AtomicU16,
+}
+
+impl SlotView<'_> {
+    #[inline]
+    pub fn time(&self) -> u16 {
+        self.time.load(Relaxed)
+    }
+
+    fn settle(&self, place: Option<&AtomicU64>) {
+        let Some(place) = place else { return };
+        let last = place.load(Relaxed);
+        if last != 0 {
+            self.site.store(last as u32, Relaxed);
+            self.time.store((last >> 32) as u16, Relaxed);
+        }
+    }
+}
+
+/// The first reader's place: the read fields as long as nobody has written, else the write fields.
+pub fn home_slot<'a>(cell: &'a Cell, set: &Readers) -> SlotView<'a> {
+    if set.unwritten.load(Relaxed) != 0 {
+        SlotView { site: &cell.read_site, time: &cell.read_time }
+    } else {
+        SlotView { site: &cell.write_site, time: &cell.write_time }
+    }
+}
+
+/// Whether a thread is a member of a set.
+#[inline]
+pub fn is_member(set: &'static Readers, me: u16) -> bool {
+    if set.home.load(Relaxed) == me {
+        return true;
+    }
+    let mut block = Some(set);
+    while let Some(here) = block {
+        if here.slots.iter().any(|slot| slot.thread.load(Relaxed) == me) {
+            return true;
+        }
+        block = next_block(here);
+    }
+    false
+}
+
+/// The thread ends and its array will serve another: the sets it is a member of must know its last reads.
+pub fn leave_all(thread: &Thread) {
+    let array = thread.last_reads.get();
+    if array.is_null() {
+        return;
+    }
+    let used = (pool::READERS.indices_so_far() as usize * size_of::<AtomicU64>()).next_multiple_of(PAGE);
+    let mut present = [0_u8; PAGES_AT_ONCE];
+    for start in (0..used).step_by(PAGES_AT_ONCE * PAGE) {
+        let bytes = (used - start).min(PAGES_AT_ONCE * PAGE);
+        sys::which_pages_are_present(array as usize + start, bytes, &mut present);
+        for (page, _) in present[..bytes / PAGE].iter().enumerate().filter(|(_, flags)| **flags & 1 != 0) {
+            leave_page(thread, array, (start / PAGE + page) * PLACES_IN_PAGE);
+        }
+    }
+    sys::forget_pages(array as usize, used);
+}
+
+const PAGE: usize = 4096;
+const PAGES_AT_ONCE: usize = 128;
+const PLACES_IN_PAGE: usize = PAGE / size_of::<AtomicU64>();
+
+fn leave_page(thread: &Thread, array: LastReads, first: usize) {
+    for index in first..first + PLACES_IN_PAGE {
+        if let Some(place) = place(array, index as u32)
+            && place.load(Relaxed) != 0
+        {
+            leave(thread, index as u32, place);
+        }
+    }
+}
+
+/// Brings the thread's slot of one set up to date, if it is still a member.
+fn leave(thread: &Thread, index: u32, place: &AtomicU64) {
+    let Some(_busy) = thread.enter_quietly() else { return };
+    let address = readers(index).address.load(Relaxed);
+    let Some(_granule) = Granule::lock(thread, address) else { return };
+    let cell = cell_of_byte(address);
+    if cell.state() != INDIRECT | index {
+        return;
+    }
+    for_each_member(cell, index, |number, slot| {
+        if number == thread.number() {
+            slot.settle(Some(place));
+        }
+    });
+}
+
+/// The cell that speaks of the byte at `address`, be it alone or with its neighbours.
+fn cell_of_byte(address: u64) -> &'static Cell {
+    let cell = region::cell(address);
+    if is_per_byte(cell.state()) { &byte_cells(cell.state() & INDEX_MASK)[address as usize & 3] } else { cell }
+}

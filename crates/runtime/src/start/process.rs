@@ -1,0 +1,109 @@
+//! The life of the process: it forks, runs another program, ends.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering::*};
+use unpick_events::Kind;
+use unpick_events::file::file_field;
+
+use super::{modules, open_file, options_in_force, path, recorder, tell_facts, words};
+use crate::local;
+use crate::sync;
+use crate::sys;
+use crate::thread::{self, Thread};
+
+unsafe extern "C" {
+    fn on_exit(function: unsafe extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
+    fn __register_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        module: *mut c_void,
+    ) -> i32;
+}
+
+/// The process whose recording this is: the child of a `vfork` shares our memory, but is not it.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+pub fn begin() {
+    PROCESS.store(sys::process_number(), Release);
+}
+
+/// Has the C library tell us when the process leaves through `exit` and when it has forked. Called early, so that of
+/// all handlers ours is the last at exit, and the first in the child.
+pub fn watch() {
+    // SAFETY: both functions live as long as the process.
+    unsafe {
+        on_exit(leaves_through_exit, core::ptr::null_mut());
+        __register_atfork(None, None, Some(is_perhaps_forked_child), core::ptr::null_mut());
+    }
+}
+
+unsafe extern "C" fn leaves_through_exit(status: i32, _: *mut c_void) {
+    leaves(status, 0);
+}
+
+/// Whether the running code belongs to the recorded process, and not to the child of a `vfork`.
+fn is_recorded() -> bool {
+    recorder().is_on() && PROCESS.load(Acquire) == sys::process_number()
+}
+
+/// The process is about to end with this status.
+pub fn leaves(status: i32, site: u64) {
+    if !is_recorded() {
+        return;
+    }
+    if let Some(thread) = local::thread_that_may_ignore() {
+        modules::look_if_expected(thread);
+        sync::record_for(thread, Kind::Exit, 0, (status & 0xff) as u64, site as u32, &[]);
+    }
+    recorder().set(file_field::STAMPS, recorder().last_stamp() as u64);
+    recorder().set(file_field::ORDERLY_EXIT, 1);
+}
+
+/// The process is about to become another program.
+pub fn executes(site: u64) {
+    if is_recorded() {
+        sync::record(Kind::Exec, 0, 0, site as u32, &[]);
+        recorder().set(file_field::STAMPS, recorder().last_stamp() as u64);
+    }
+}
+
+/// In the parent, after a fork.
+pub fn has_forked(child: u64, site: u64) {
+    sync::record(Kind::Fork, 0, child, site as u32, &[]);
+}
+
+/// In the child, after a fork: only this thread has survived, and it records into a file of its own. Does nothing in
+/// a process that is recorded already.
+///
+/// What the thread knows goes on as it was (its number, its count of events, its call stack, the shadow); what the
+/// others were doing is cut off.
+pub extern "C" fn is_perhaps_forked_child() {
+    let (parent, this) = (PROCESS.load(Relaxed), sys::process_number());
+    if parent == 0 || parent == this {
+        return;
+    }
+    PROCESS.store(this, Release);
+    local::cold().forget_kernel_id();
+    path::TEXT.free_after_fork();
+    words::WORDS.free_after_fork();
+    let (was_on, parent_stamp) = (recorder().is_on(), recorder().last_stamp());
+    recorder().detach();
+    let Some(thread) = local::thread_that_may_ignore().filter(|_| was_on) else { return };
+    thread::forget_others(thread);
+    thread.stream.reset();
+    let Some(options) = options_in_force() else { return };
+    match open_file(&options) {
+        Ok(()) => begin_again(thread, parent, parent_stamp),
+        Err(errno) => {
+            super::leave_failure(b"the recording of the child of a fork cannot be created", errno)
+        }
+    }
+}
+
+fn begin_again(thread: &'static Thread, parent: u32, parent_stamp: u32) {
+    recorder().set(file_field::THREADS, thread::threads_so_far() as u64);
+    sync::record_for(thread, Kind::Forked, 0, parent as u64, 0, &[parent_stamp as u64]);
+    tell_facts(thread);
+    modules::tell_again(thread);
+}

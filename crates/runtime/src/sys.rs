@@ -1,0 +1,285 @@
+//! System calls made directly, because the C library's versions may be intercepted by us or by the program.
+//!
+//! Every call here returns the kernel's answer: a value, or `Err(errno)`.
+
+use core::arch::asm;
+use libc::c_long;
+
+/// Makes a system call.
+///
+/// # Safety
+/// As for the system call itself: the arguments must be valid for `number`.
+#[inline]
+pub unsafe fn call(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> Result<usize, i32> {
+    let answer: isize;
+    // SAFETY: the x86_64 system call convention clobbers rcx and r11 only; memory effects are the caller's promise.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => answer,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    if (-4095..0).contains(&answer) { Err(-answer as i32) } else { Ok(answer as usize) }
+}
+
+/// Memory of our own: private, zeroed, not counted until touched, not in core dumps.
+/// With `at`, exactly there or not at all.
+pub fn map_private(at: Option<usize>, bytes: usize) -> Result<*mut u8, i32> {
+    let mut flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    if at.is_some() {
+        flags |= libc::MAP_FIXED_NOREPLACE;
+    }
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping; NOREPLACE keeps the kernel from putting it over anything that exists.
+    let address = unsafe {
+        call(
+            libc::SYS_mmap,
+            at.unwrap_or(0),
+            bytes,
+            protection as usize,
+            flags as usize,
+            usize::MAX,
+            0,
+        )?
+    };
+    if at.is_some_and(|wanted| wanted != address) {
+        // A kernel older than 4.17 takes the address as a hint only.
+        unmap(address as *mut u8, bytes);
+        return Err(libc::EEXIST);
+    }
+    // SAFETY: the range was just mapped by us; the advice only keeps it out of core dumps.
+    let _ =
+        unsafe { call(libc::SYS_madvise, address, bytes, libc::MADV_DONTDUMP as usize, 0, 0, 0) };
+    Ok(address as *mut u8)
+}
+
+/// Maps a file of ours, shared: what is written there survives the process.
+pub fn map_shared(file: i32, bytes: usize) -> Result<*mut u8, i32> {
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let flags = (libc::MAP_SHARED | libc::MAP_NORESERVE) as usize;
+    // SAFETY: a new mapping at an address the kernel chooses.
+    let address = unsafe { call(libc::SYS_mmap, 0, bytes, protection, flags, file as usize, 0)? };
+    // SAFETY: as above; the advice only keeps the recording out of core dumps.
+    let _ =
+        unsafe { call(libc::SYS_madvise, address, bytes, libc::MADV_DONTDUMP as usize, 0, 0, 0) };
+    Ok(address as *mut u8)
+}
+
+/// Gives a mapping of ours back.
+pub fn unmap(address: *mut u8, bytes: usize) {
+    // SAFETY: callers pass only what `map_private` or `map_shared` gave them and do not use it again.
+    let _ = unsafe { call(libc::SYS_munmap, address as usize, bytes, 0, 0, 0, 0) };
+}
+
+/// Zeroes whole pages of a private mapping of ours by giving them back.
+pub fn forget_pages(address: usize, bytes: usize) {
+    // SAFETY: only used on shadow memory, where all-zero means "nothing is known".
+    let _ =
+        unsafe { call(libc::SYS_madvise, address, bytes, libc::MADV_DONTNEED as usize, 0, 0, 0) };
+}
+
+/// For each page of a mapping of ours: whether anything was ever written to it (lowest bit).
+pub fn which_pages_are_present(address: usize, bytes: usize, answer: &mut [u8]) {
+    debug_assert!(answer.len() * 4096 >= bytes);
+    // SAFETY: the kernel writes one byte for each page of the range, which `answer` has room for.
+    let _ =
+        unsafe { call(libc::SYS_mincore, address, bytes, answer.as_mut_ptr() as usize, 0, 0, 0) };
+}
+
+/// Makes pages of a shared mapping present and writable now, so that a full disk is an error here
+/// and not a SIGBUS later.
+pub fn populate(address: *mut u8, bytes: usize) -> Result<(), i32> {
+    const MADV_POPULATE_WRITE: usize = 23;
+    // SAFETY: touches only pages of our own mapping, without changing their contents.
+    unsafe {
+        call(libc::SYS_madvise, address as usize, bytes, MADV_POPULATE_WRITE, 0, 0, 0).map(drop)
+    }
+}
+
+/// Reserves disk blocks for part of a file of ours.
+pub fn reserve_blocks(file: i32, offset: u64, bytes: u64) -> Result<(), i32> {
+    // SAFETY: the file is ours; the call changes nothing but its allocation.
+    unsafe {
+        call(libc::SYS_fallocate, file as usize, 0, offset as usize, bytes as usize, 0, 0).map(drop)
+    }
+}
+
+/// Sleeps for this long; a signal may end it early.
+pub fn sleep(nanoseconds: u64) {
+    let time = [(nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64];
+    // SAFETY: `time` is a valid timespec and the remainder is not asked for.
+    let _ = unsafe { call(libc::SYS_nanosleep, time.as_ptr() as usize, 0, 0, 0, 0, 0) };
+}
+
+pub fn yield_now() {
+    // SAFETY: no arguments, no memory.
+    let _ = unsafe { call(libc::SYS_sched_yield, 0, 0, 0, 0, 0, 0) };
+}
+
+pub fn thread_number() -> u32 {
+    // SAFETY: no arguments, no memory.
+    unsafe { call(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) }.unwrap_or(0) as u32
+}
+
+pub fn process_number() -> u32 {
+    // SAFETY: no arguments, no memory.
+    unsafe { call(libc::SYS_getpid, 0, 0, 0, 0, 0, 0) }.unwrap_or(0) as u32
+}
+
+pub fn parent_process_number() -> u32 {
+    // SAFETY: no arguments, no memory.
+    unsafe { call(libc::SYS_getppid, 0, 0, 0, 0, 0, 0) }.unwrap_or(0) as u32
+}
+
+/// Nanoseconds of a clock (`libc::CLOCK_…`).
+pub fn clock(which: i32) -> u64 {
+    let mut time = [0_i64; 2];
+    // SAFETY: `time` has the layout of a timespec and outlives the call.
+    let _ = unsafe {
+        call(libc::SYS_clock_gettime, which as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0)
+    };
+    (time[0] as u64).wrapping_mul(1_000_000_000).wrapping_add(time[1] as u64)
+}
+
+/// Opens a file; `path` ends in a zero byte.
+pub fn open(path: &[u8], flags: i32, mode: u32) -> Result<i32, i32> {
+    debug_assert_eq!(path.last(), Some(&0));
+    // SAFETY: `path` is a readable, zero-terminated string.
+    unsafe {
+        call(
+            libc::SYS_openat,
+            libc::AT_FDCWD as usize,
+            path.as_ptr() as usize,
+            flags as usize,
+            mode as usize,
+            0,
+            0,
+        )
+        .map(|file| file as i32)
+    }
+}
+
+pub fn close(file: i32) {
+    // SAFETY: callers close only files they opened.
+    let _ = unsafe { call(libc::SYS_close, file as usize, 0, 0, 0, 0, 0) };
+}
+
+pub fn set_length(file: i32, bytes: u64) -> Result<(), i32> {
+    // SAFETY: the file is ours.
+    unsafe { call(libc::SYS_ftruncate, file as usize, bytes as usize, 0, 0, 0, 0).map(drop) }
+}
+
+/// Reads into `buffer`, as `read(2)`.
+pub fn read(file: i32, buffer: &mut [u8]) -> Result<usize, i32> {
+    // SAFETY: the kernel writes only inside `buffer`.
+    unsafe {
+        call(libc::SYS_read, file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0)
+    }
+}
+
+/// Reads the beginning of a file; `path` ends in a zero byte.
+pub fn read_file(path: &[u8], buffer: &mut [u8]) -> Result<usize, i32> {
+    let file = open(path, libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
+    let mut length = 0;
+    while length < buffer.len()
+        && let Ok(got) = read(file, &mut buffer[length..])
+        && got != 0
+    {
+        length += got;
+    }
+    close(file);
+    Ok(length)
+}
+
+/// Where a symbolic link leads; `path` ends in a zero byte.
+pub fn read_link(path: &[u8], buffer: &mut [u8]) -> Result<usize, i32> {
+    debug_assert_eq!(path.last(), Some(&0));
+    // SAFETY: `path` is a readable, zero-terminated string; the kernel writes only inside `buffer`.
+    unsafe {
+        call(
+            libc::SYS_readlink,
+            path.as_ptr() as usize,
+            buffer.as_mut_ptr() as usize,
+            buffer.len(),
+            0,
+            0,
+            0,
+        )
+    }
+}
+
+/// The working folder, without a zero byte at its end.
+pub fn working_folder(buffer: &mut [u8]) -> Result<usize, i32> {
+    // SAFETY: the kernel writes only inside `buffer`.
+    let length =
+        unsafe { call(libc::SYS_getcwd, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0, 0)? };
+    Ok(length.saturating_sub(1))
+}
+
+/// Writes `text` into a new file; `path` ends in a zero byte.
+pub fn write_new_file(path: &[u8], text: &[u8]) -> Result<(), i32> {
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    let file = open(path, flags, 0o600)?;
+    // SAFETY: the kernel only reads `text`.
+    let answer = unsafe {
+        call(libc::SYS_write, file as usize, text.as_ptr() as usize, text.len(), 0, 0, 0)
+    };
+    close(file);
+    answer.map(drop)
+}
+
+/// Writes a message to standard error, as far as it takes it.
+pub fn complain(parts: &[&[u8]]) {
+    for part in parts {
+        // SAFETY: the kernel only reads `part`.
+        let _ = unsafe { call(libc::SYS_write, 2, part.as_ptr() as usize, part.len(), 0, 0, 0) };
+    }
+}
+
+/// Ends the process at once.
+pub fn exit(code: i32) -> ! {
+    loop {
+        // SAFETY: does not return.
+        let _ = unsafe { call(libc::SYS_exit_group, code as usize, 0, 0, 0, 0, 0) };
+    }
+}
+
+/// The soft limit of a resource.
+pub fn soft_limit(resource: u32) -> u64 {
+    let mut limit = [0_u64; 2];
+    // SAFETY: `limit` has the layout of a struct rlimit and outlives the call.
+    match unsafe {
+        call(libc::SYS_prlimit64, 0, resource as usize, 0, limit.as_mut_ptr() as usize, 0, 0)
+    } {
+        Ok(_) => limit[0],
+        Err(_) => u64::MAX,
+    }
+}
+
+/// Copies bytes without calling `memcpy`, which is one of our intercepts.
+///
+/// # Safety
+/// As for `memcpy`.
+pub unsafe fn copy_bytes(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller vouches for both ranges; the direction flag is clear, as the calling convention has it.
+    unsafe {
+        asm!(
+            "rep movsb",
+            inout("rcx") bytes => _,
+            inout("rdi") to => _,
+            inout("rsi") from => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! Tells code of the language's own libraries from the user's.
+
+use crate::place::Frame;
+
+const LIBRARY_FOLDERS: [&str; 6] = [
+    "/rustc/",
+    "/lib/rustlib/src/rust/library/",
+    "/include/c++/",
+    "/usr/include/",
+    "/usr/lib/gcc/",
+    "/sysdeps/",
+];
+const LIBRARY_NAMESPACES: [&str; 7] =
+    ["std::", "core::", "alloc::", "__gnu_cxx::", "hashbrown::", "__rustc::", "__cxxabiv1::"];
+const ALLOCATION_FUNCTIONS: [&str; 4] =
+    ["operator new", "__rust_alloc", "__rdl_alloc", "__rg_alloc"];
+const LIBRARY_FILES: [&str; 6] =
+    ["libc.so", "libc-", "libstdc++", "libgcc_s", "ld-linux", "libm.so"];
+
+/// Whether a frame belongs to the standard library of C, C++ or Rust.
+pub fn is_library_frame(frame: &Frame, module: Option<&str>) -> bool {
+    let function = frame.function.as_deref().unwrap_or_default();
+    let in_folder = frame.file.as_deref().is_some_and(is_library_file);
+    let in_library =
+        module.is_some_and(|module| LIBRARY_FILES.iter().any(|name| module.starts_with(name)));
+    in_folder || in_library || is_library_function(function)
+}
+
+fn is_library_file(file: &str) -> bool {
+    LIBRARY_FOLDERS.iter().any(|folder| file.contains(folder))
+}
+
+fn is_library_function(function: &str) -> bool {
+    // `<alloc::vec::Vec<T> as …>::f`; but `<bank::Account as core::ops::Drop>::drop` is the user's.
+    let name = function.trim_start_matches('<');
+    let allocates = ALLOCATION_FUNCTIONS.iter().any(|known| function.starts_with(known));
+    allocates || LIBRARY_NAMESPACES.iter().any(|namespace| name.starts_with(namespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, file: &str) -> Frame {
+        Frame {
+            function: Some(function.to_owned()),
+            file: Some(file.to_owned()),
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn library_code_is_known_by_name_or_by_file() {
+        assert!(is_library_frame(&frame("alloc::boxed::Box<T>::new", "/x/boxed.rs"), None));
+        assert!(is_library_frame(&frame("<alloc::vec::Vec<T> as X>::f", "/x/vec.rs"), None));
+        assert!(is_library_frame(
+            &frame("push_back", "/usr/include/c++/12/bits/stl_vector.h"),
+            None
+        ));
+        assert!(!is_library_frame(
+            &frame("<bank::A as core::ops::Drop>::drop", "/src/bank.rs"),
+            Some("bank")
+        ));
+        assert!(!is_library_frame(&frame("main", "/src/bank.c"), Some("bank")));
+    }
+}

@@ -1,0 +1,108 @@
+//! A place in the code: where an instruction is, in the words of the source.
+
+use std::fmt;
+use std::path::Path;
+
+/// One function on the way to an instruction: itself, or one it was inlined into.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Frame {
+    /// Demangled, with namespaces or module path, without parameters.
+    pub function: Option<String>,
+    /// As the compiler was told: absolute in most builds.
+    pub file: Option<String>,
+    /// From 1.
+    pub line: Option<u32>,
+    /// From 1. `None` where the compiler gave none.
+    pub column: Option<u32>,
+}
+
+/// Where an instruction is. With no debug info `frames` holds at most a function name without a line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Place {
+    /// The address that was asked for (a return address: one past the call).
+    pub address: u64,
+    /// Name of the module's file; `None` if no module covers the address.
+    pub module: Option<String>,
+    /// Address in the module's file: `address` minus the load bias.
+    pub offset: u64,
+    /// Innermost first; the last one is the function that really was called.
+    pub frames: Vec<Frame>,
+}
+
+impl Place {
+    /// The innermost frame: the function whose text holds the instruction.
+    pub fn innermost(&self) -> Option<&Frame> {
+        self.frames.first()
+    }
+
+    pub fn function(&self) -> Option<&str> {
+        self.innermost()?.function.as_deref()
+    }
+
+    pub fn file(&self) -> Option<&str> {
+        self.innermost()?.file.as_deref()
+    }
+
+    pub fn line(&self) -> Option<u32> {
+        self.innermost()?.line
+    }
+
+    pub fn column(&self) -> Option<u32> {
+        self.innermost()?.column
+    }
+
+    /// `bank.c:31`, or `bank+0x1234` where there is no line.
+    pub fn short(&self) -> String {
+        match self.innermost().and_then(Frame::short) {
+            Some(text) => text,
+            None => self.module_and_offset(),
+        }
+    }
+
+    /// `bank+0x1234`, or the bare address outside all modules.
+    pub fn module_and_offset(&self) -> String {
+        match &self.module {
+            Some(module) => format!("{module}+{:#x}", self.offset),
+            None => format!("{:#x}", self.address),
+        }
+    }
+}
+
+impl Frame {
+    /// `bank.c:31`: the file's last part and the line.
+    pub fn short(&self) -> Option<String> {
+        let file = Path::new(self.file.as_deref()?).file_name()?.to_string_lossy();
+        Some(format!("{file}:{}", self.line?))
+    }
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.function.as_deref().unwrap_or("??"))?;
+        let Some(file) = &self.file else { return Ok(()) };
+        write!(f, " at {file}")?;
+        let Some(line) = self.line else { return Ok(()) };
+        write!(f, ":{line}")?;
+        match self.column {
+            Some(column) => write!(f, ":{column}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    /// `deposit at /src/bank.c:31:9 (inlined into main at /src/bank.c:60:5)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((innermost, outer)) = self.frames.split_first() else {
+            return f.write_str(&self.module_and_offset());
+        };
+        innermost.fmt(f)?;
+        if innermost.file.is_none() {
+            write!(f, " ({})", self.module_and_offset())?;
+        }
+        for frame in outer {
+            write!(f, " (inlined into {frame})")?;
+        }
+        Ok(())
+    }
+}
