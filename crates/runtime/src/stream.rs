@@ -5,13 +5,14 @@
 
 use core::cell::Cell;
 use core::sync::atomic::{Ordering::*, compiler_fence};
-use unpick_events::access::{PAST_WORDS, Past};
+use unpick_events::access::{PAST_WORDS, Past, PastKind};
 use unpick_events::file::file_field;
 use unpick_events::header::{HEADER_WORDS, Header};
 use unpick_events::kind::access_flags;
+use unpick_events::{Context, Kind, Site, ThreadId};
 
 use crate::sys;
-use crate::thread::Thread;
+use crate::thread::{Thread, full_time};
 
 pub struct Stream {
     next: Cell<*mut u64>,
@@ -28,8 +29,9 @@ pub struct Stream {
 /// tells the same story lengthens it.
 #[derive(Clone, Copy)]
 struct OpenAccess {
+    story: Story,
     event: *mut u64,
-    words: usize,
+    is_long: bool,
     stamp: u32,
     period: u32,
     /// Start of the last element.
@@ -38,9 +40,47 @@ struct OpenAccess {
     step: i64,
 }
 
+/// What must be the same for two accesses to be told as one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Story {
+    kind: Kind,
+    flags: u16,
+    unit: u16,
+    site: Site,
+    context: Context,
+    past: [LastAccess; MOST_PAST],
+}
+
+/// Accesses with more past than this are told one by one.
+const MOST_PAST: usize = 2;
+
 /// A loop over memory has a few sites.
 const OPEN: usize = 16;
-const NO_ACCESS: OpenAccess = OpenAccess { event: core::ptr::null_mut(), words: 0, stamp: 0, period: 0, last: 0, step: 0 };
+const NO_STORY: Story =
+    Story { kind: Kind::Read, flags: 0, unit: 0, site: Site(0), context: Context(0), past: [NO_PAST; MOST_PAST] };
+const NO_ACCESS: OpenAccess = OpenAccess {
+    story: NO_STORY,
+    event: core::ptr::null_mut(),
+    is_long: false,
+    stamp: 0,
+    period: 0,
+    last: 0,
+    step: 0,
+};
+
+/// The last access of another thread, as the shadow knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastAccess {
+    pub kind: PastKind,
+    /// It has an event of its own: no need to list it.
+    pub is_recorded: bool,
+    pub thread: u16,
+    pub time: u16,
+    pub site: u32,
+}
+
+const NO_PAST: LastAccess =
+    LastAccess { kind: PastKind::Read, is_recorded: true, thread: 0, time: 0, site: 0 };
 
 /// How many bytes of an access have one past.
 #[derive(Debug, Clone, Copy)]
@@ -112,42 +152,66 @@ fn publish(at: *mut u64, first_word: u64) {
 ///
 /// `header.stamp` is drawn here, and only when a new event is needed: a longer one must have begun after `not_before`.
 /// Gives the stamp under which the access is recorded.
-pub fn append_access(thread: &Thread, mut header: Header, stretch: Stretch, past: &[Past], not_before: u32) -> u32 {
+pub fn append_access(
+    thread: &Thread,
+    mut header: Header,
+    stretch: Stretch,
+    past: &[LastAccess],
+    not_before: u32,
+) -> u32 {
     header.object = unpick_events::Address(stretch.address);
-    if !is_plain(&header) {
-        header.unit = stretch.bytes as u16;
-        header.stamp = thread.recorder.draw_stamp();
-        write_access(thread, header, None, past);
-        return header.stamp;
-    }
     let is_range = header.flags & access_flags::LIBRARY != 0;
     header.unit = if is_range { 1 } else { stretch.bytes as u16 };
-    let open = open_for(thread, &header, past);
+    let Some(story) = story_of(&header, past) else {
+        header.stamp = thread.recorder.draw_stamp();
+        let long = is_range.then_some(stretch.bytes);
+        write_access(thread, header, long, past);
+        return header.stamp;
+    };
+    let open = open_for(thread, &story);
     let before = open.get();
-    let is_open = before.period == thread.stream.period.get();
     let step = stretch.address.wrapping_sub(before.last) as i64;
-    if is_open
-        && step == before.step
-        && before.stamp > not_before
-        && lengthen(open, &header, stretch, past)
-    {
+    let in_step = before.period == thread.stream.period.get()
+        && before.story == story
+        && (step == before.step || step == header.unit as i64);
+    if in_step && before.is_long && step == before.step && before.stamp > not_before && lengthen(open, stretch) {
         return before.stamp;
     }
-    let is_next = is_open && (step == header.unit as i64 || step == before.step) && i32::try_from(step).is_ok();
     let long = if is_range {
         Some(stretch.bytes)
     } else {
-        is_next.then(|| long_word(header.unit as u64, step))
+        (in_step && i32::try_from(step).is_ok()).then(|| long_word(header.unit as u64, step))
     };
-    if long.is_some() {
-        header.flags |= access_flags::LONG;
-    }
     header.stamp = thread.recorder.draw_stamp();
-    let (event, words) = write_access(thread, header, long, past);
-    let step = if is_range { stretch.bytes as i64 } else { step };
-    let (period, stamp) = (thread.stream.period.get(), header.stamp);
-    open.set(OpenAccess { event, words, stamp, period, last: stretch.address, step });
-    stamp
+    open.set(OpenAccess {
+        story,
+        event: write_access(thread, header, long, past),
+        is_long: long.is_some(),
+        stamp: header.stamp,
+        period: thread.stream.period.get(),
+        last: stretch.address,
+        step: if is_range { stretch.bytes as i64 } else { step },
+    });
+    header.stamp
+}
+
+/// `None` for what is always told alone: atomics, whose order is exact, and long lists.
+fn story_of(header: &Header, past: &[LastAccess]) -> Option<Story> {
+    if header.flags & access_flags::ORDER_MASK != 0 || past.len() > MOST_PAST {
+        return None;
+    }
+    let mut both = [NO_PAST; MOST_PAST];
+    for (place, access) in both.iter_mut().zip(past) {
+        *place = *access;
+    }
+    Some(Story {
+        kind: header.kind,
+        flags: header.flags & !access_flags::CONTINUED,
+        unit: header.unit,
+        site: header.site,
+        context: header.context,
+        past: both,
+    })
 }
 
 /// What the word after the header says of one element: its length if the next ones follow without a gap,
@@ -157,15 +221,20 @@ fn long_word(unit: u64, step: i64) -> u64 {
 }
 
 /// A site may touch several kinds of things in turn (the fields of a struct it copies): each has its own past.
-fn open_for<'a>(thread: &'a Thread, header: &Header, past: &[Past]) -> &'a Cell<OpenAccess> {
-    let past_site = past.first().map_or(0, |access| access.site.0);
-    let hash = (header.site.0 ^ past_site.rotate_left(16) ^ (header.kind as u32) << 28).wrapping_mul(0x9e37_79b1);
+fn open_for<'a>(thread: &'a Thread, story: &Story) -> &'a Cell<OpenAccess> {
+    let past_site = story.past[0].site.rotate_left(16);
+    let hash = (story.site.0 ^ past_site ^ (story.kind as u32) << 28).wrapping_mul(0x9e37_79b1);
     &thread.stream.open[hash as usize >> 28]
 }
 
-fn write_access(thread: &Thread, mut header: Header, long: Option<u64>, past: &[Past]) -> (*mut u64, usize) {
-    header.words = HEADER_WORDS + long.is_some() as usize + past.len() * PAST_WORDS;
-    let Some(at) = reserve(thread, header.words) else { return (core::ptr::null_mut(), 0) };
+/// Writes an event; null if there is no room for it.
+fn write_access(thread: &Thread, mut header: Header, long: Option<u64>, past: &[LastAccess]) -> *mut u64 {
+    let listed = past.iter().filter(|access| !access.is_recorded);
+    header.words = HEADER_WORDS + long.is_some() as usize + listed.clone().count() * PAST_WORDS;
+    if long.is_some() {
+        header.flags |= access_flags::LONG;
+    }
+    let Some(at) = reserve(thread, header.words) else { return core::ptr::null_mut() };
     let packed = header.pack();
     let mut index = 1;
     let mut put = |word: u64| {
@@ -176,49 +245,41 @@ fn write_access(thread: &Thread, mut header: Header, long: Option<u64>, past: &[
     put(packed[1]);
     put(packed[2]);
     long.into_iter().for_each(&mut put);
-    for access in past {
-        access.pack().into_iter().for_each(&mut put);
+    for access in listed {
+        past_of(access).pack().into_iter().for_each(&mut put);
     }
     publish(at, packed[0]);
     thread.count_event();
-    (at, header.words)
+    at
 }
 
-/// An access without a memory order: atomics always get an event and a stamp of their own.
-fn is_plain(header: &Header) -> bool {
-    header.flags & access_flags::ORDER_MASK == 0
+fn past_of(access: &LastAccess) -> Past {
+    Past {
+        kind: access.kind,
+        thread: ThreadId(access.thread),
+        site: Site(access.site),
+        ordinal: full_time(access.thread, access.time),
+    }
 }
 
-fn lengthen(open: &Cell<OpenAccess>, header: &Header, stretch: Stretch, past: &[Past]) -> bool {
+/// Adds one more element to an open access.
+fn lengthen(open: &Cell<OpenAccess>, stretch: Stretch) -> bool {
     let access = open.get();
     if access.event.is_null() {
         return false;
     }
-    // SAFETY: an open access lies in the current chunk and is only ever changed by its own thread.
-    let words = unsafe { core::slice::from_raw_parts_mut(access.event, access.words) };
-    if !tells_the_same(words, header, past) {
-        return false;
-    }
-    let has_gaps = words[HEADER_WORDS] >> 32 != 0;
+    // SAFETY: an open access lies in the current chunk, has this word because it is long, and is only ever
+    // changed by its own thread.
+    let word = unsafe { &mut *access.event.add(HEADER_WORDS) };
+    let has_gaps = *word >> 32 != 0;
     let more = if has_gaps { 1 } else { stretch.bytes };
-    if (words[HEADER_WORDS] & u32::MAX as u64) + more > u32::MAX as u64 {
+    if (*word & u32::MAX as u64) + more > u32::MAX as u64 {
         return false;
     }
-    words[HEADER_WORDS] += more;
-    let step = if header.flags & access_flags::LIBRARY != 0 { stretch.bytes as i64 } else { access.step };
+    *word += more;
+    let step = if access.story.flags & access_flags::LIBRARY != 0 { stretch.bytes as i64 } else { access.step };
     open.set(OpenAccess { last: stretch.address, step, ..access });
     true
-}
-
-fn tells_the_same(words: &[u64], header: &Header, past: &[Past]) -> bool {
-    let Some(last) = Header::unpack([words[0], words[1], words[2]]) else { return false };
-    last.kind == header.kind
-        && last.flags & !access_flags::CONTINUED == header.flags & !access_flags::CONTINUED | access_flags::LONG
-        && last.unit == header.unit
-        && last.site == header.site
-        && last.context == header.context
-        && last.words == HEADER_WORDS + 1 + past.len() * PAST_WORDS
-        && past.iter().zip(words[HEADER_WORDS + 1..].chunks_exact(PAST_WORDS)).all(|(a, b)| a.pack() == b)
 }
 
 /// Space for an event of this many words, in the current chunk or a new one.

@@ -94,6 +94,7 @@ fn recording_goes_on_without_descriptors_folder_root_and_rights() {
 #[test]
 fn signal_handlers_and_jumps_do_no_harm() {
     let recording = Program::build("signals.c").check().recording();
+    assert!(!recording.incompleteness().iter().any(|why| why.contains("limit")));
     assert!(count(&recording, Kind::ReadWrite) > 0);
     assert_eq!(count(&recording, Kind::ThreadJoin), 3);
 }
@@ -123,6 +124,22 @@ fn a_loaded_module_is_told_before_its_sites_and_when_it_is_gone() {
     let used = recording.events().position(|event| event.kind() == Kind::Acquire);
     let gone = recording.events().position(|event| event.kind() == Kind::ModuleGone);
     assert!(told.is_some() && told < used && used < gone, "{told:?} {used:?} {gone:?}");
+}
+
+#[test]
+fn the_facts_name_the_program_and_its_runtime() {
+    let recording = Program::build("dies.c").check_with(&["exit"], "seed=12").recording();
+    let fact = |name: &str| {
+        let found = recording.facts().iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    assert!(fact("command line").ends_with("/watched exit"), "{}", fact("command line"));
+    assert!(fact("executable").ends_with("/watched"));
+    assert!(fact("runtime").starts_with("unpick runtime "));
+    assert!(fact("working folder").starts_with('/'));
+    assert_eq!(fact("seed"), "12");
+    let executable = &recording.modules()[0];
+    assert!(executable.path.ends_with("/watched"), "{executable:?}");
 }
 
 #[test]

@@ -93,6 +93,13 @@ fn the_runtime_does_not_call_its_own_intercepts() {
 }
 
 #[test]
+fn a_program_built_with_unpick_can_be_recognised() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let defined = output(Command::new("nm").arg("--defined-only").arg(object(folder.path())));
+    assert!(defined.lines().any(|line| line.ends_with(" unpick_runtime_version")));
+}
+
+#[test]
 fn the_runtime_formats_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let defined = output(Command::new("nm").arg("-C").arg(object(folder.path())));

@@ -9,12 +9,13 @@ use crate::shadow::cell::{GRANULE, QUAD};
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{read_among_readers, read_silently, write_silently};
 use crate::shadow::{Access, touch};
+use crate::start;
 
 /// Notes an access that did not pass in silence.
 #[cold]
 #[inline(never)]
 pub extern "C" fn note(address: u64, site: u64, bytes: u64, kind_and_flags: u64) {
-    let Some(thread) = local::thread() else { return };
+    let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else { return };
     let kind = if kind_and_flags & 1 == 0 { Kind::Read } else { Kind::Write };
     let flags = (kind_and_flags >> 1) as u16;
     touch(thread, &Access { kind, flags, address, bytes, site: site as u32 });

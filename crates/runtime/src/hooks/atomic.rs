@@ -15,6 +15,7 @@ use crate::shadow::cell::{GRANULE, LOCKED, QUAD};
 use crate::shadow::region::cell;
 use crate::shadow::silent::{read_among_readers, read_silently};
 use crate::shadow::touch::{Access, touch, touch_around};
+use crate::start;
 use crate::sync;
 
 /// `__ATOMIC_SEQ_CST` of the compilers; their orders are ours less one.
@@ -27,7 +28,7 @@ fn order_flags(order: i32) -> u16 {
 
 /// Performs an atomic access so that its place in the recording agrees with its effect.
 fn perform<T>(address: u64, bytes: u64, site: u64, order: i32, action: impl FnOnce() -> (T, Kind)) -> T {
-    let Some(thread) = local::thread() else { return action().0 };
+    let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else { return action().0 };
     let access =
         Access { kind: Kind::ReadWrite, flags: order_flags(order), address, bytes, site: site as u32 };
     let mut kind = Kind::Read;

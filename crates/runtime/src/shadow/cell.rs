@@ -16,7 +16,8 @@
 //! ```
 //!
 //! * `SOLE`: the thread may read and write in silence, because it was the last to write (or nobody else ever
-//!   came): write fields hold its last write, read fields its last read since (site 0: none).
+//!   came): write fields hold its last write, read fields its last read since (site 0: none; `RECORDED`: none,
+//!   and the write has an event of its own).
 //! * not `SOLE`: another thread wrote last, that is recorded already, and the thread has read since: the
 //!   *write* fields hold its last read. They, and not the read fields, because the previous owner may
 //!   still be about to store its own last read there. The read site is the stamp of the thread's first read.
@@ -32,6 +33,9 @@ pub const INDIRECT: u32 = 1 << 31;
 pub const LOCKED: u32 = 1 << 30;
 pub const PER_BYTE: u32 = 1 << 29;
 pub const INDEX_MASK: u32 = PER_BYTE - 1;
+
+/// In place of a read site: nothing came after the write, which is recorded. No code is at this address.
+pub const RECORDED: u32 = 1;
 
 /// Allocation facts are stored in this cell; it speaks of no bytes.
 pub const META: u32 = 1 << 25;

@@ -24,7 +24,7 @@ use unpick_events::access::PastKind;
 use unpick_events::file::{file_field, lost};
 use unpick_events::header::Header;
 use unpick_events::kind::access_flags;
-use unpick_events::{Address, Context, Kind, Past, Site, ThreadId};
+use unpick_events::{Address, Context, Kind, Site};
 
 use super::cell::*;
 use super::pool::{self, Readers, SLOTS, byte_cells, readers};
@@ -34,9 +34,9 @@ use crate::frames;
 use crate::heap;
 use crate::perturb;
 use crate::stack;
-use crate::stream::{self, Stretch};
+use crate::stream::{self, LastAccess, Stretch};
 use crate::sys;
-use crate::thread::{Thread, full_time};
+use crate::thread::Thread;
 
 /// One dynamic access of the program.
 #[derive(Debug, Clone, Copy)]
@@ -431,6 +431,7 @@ impl Visit<'_> {
     /// After a recorded write: the bytes are this thread's alone.
     fn take_over(&self, cell: &Cell, shape: u32) {
         cell.set_write(self.access.site, self.thread.hot().time.get());
+        cell.read_site.store(RECORDED, Relaxed);
         let end_of_life = if self.frees() { FREED } else { 0 };
         cell.set_state(self.thread.number() as u32 | SOLE | SHARED | shape | end_of_life);
     }
@@ -441,7 +442,7 @@ impl Visit<'_> {
         stack::note_shared(address);
     }
 
-    fn record(&mut self, address: u64, shape: u32, past: &[Past]) -> u32 {
+    fn record(&mut self, address: u64, shape: u32, past: &[LastAccess]) -> u32 {
         self.record_after(address, shape, past, 0)
     }
 
@@ -451,7 +452,7 @@ impl Visit<'_> {
         self.record_after(address, shape, &[], cell.read_site.load(Relaxed));
     }
 
-    fn record_after(&mut self, address: u64, shape: u32, past: &[Past], not_before: u32) -> u32 {
+    fn record_after(&mut self, address: u64, shape: u32, past: &[LastAccess], not_before: u32) -> u32 {
         let context = *self.context.get_or_insert_with(|| frames::context(self.thread));
         let header = self.header(context, if self.recorded { access_flags::CONTINUED } else { 0 });
         self.recorded = true;
@@ -493,7 +494,7 @@ fn stretch(address: u64, shape: u32) -> Stretch {
 /// The past accesses that an event will list.
 struct PastList {
     /// Initialised up to `count`. Filling all of it each time would cost more than what is put in.
-    list: [MaybeUninit<Past>; Self::MOST],
+    list: [MaybeUninit<LastAccess>; Self::MOST],
     count: usize,
 }
 
@@ -506,9 +507,12 @@ impl PastList {
     }
 
     fn add(&mut self, kind: PastKind, thread: u16, site: u32, time: u16) {
+        self.push(LastAccess { kind, is_recorded: false, thread, time, site });
+    }
+
+    fn push(&mut self, access: LastAccess) {
         if let Some(place) = self.list.get_mut(self.count) {
-            let ordinal = full_time(thread, time);
-            place.write(Past { kind, thread: ThreadId(thread), site: Site(site), ordinal });
+            place.write(access);
             self.count += 1;
         }
     }
@@ -526,9 +530,10 @@ impl PastList {
             return self.add(PastKind::Read, owner, write_site, write_time);
         }
         if write_site != 0 {
-            self.add(PastKind::Write, owner, write_site, write_time);
+            let is_recorded = read_site == RECORDED;
+            self.push(LastAccess { kind: PastKind::Write, is_recorded, thread: owner, time: write_time, site: write_site });
         }
-        if read_site != 0 {
+        if read_site > RECORDED {
             self.add(PastKind::Read, owner, read_site, read_time);
         }
     }
@@ -557,7 +562,7 @@ impl PastList {
         self.count + block.slots.len() > self.list.len()
     }
 
-    fn as_slice(&self) -> &[Past] {
+    fn as_slice(&self) -> &[LastAccess] {
         // SAFETY: `add` has initialised the first `count` entries, and no more than there are.
         unsafe { core::slice::from_raw_parts(self.list.as_ptr().cast(), self.count) }
     }

@@ -265,11 +265,11 @@ impl Extent {
 }
 
 fn segments(info: &dl_phdr_info) -> &[Elf64_Phdr] {
-    // SAFETY: the dynamic linker gives an array of this many, or none.
-    match info.dlpi_phnum {
-        0 => &[],
-        count => unsafe { core::slice::from_raw_parts(info.dlpi_phdr, count as usize) },
+    if info.dlpi_phnum == 0 {
+        return &[];
     }
+    // SAFETY: the dynamic linker gives an array of this many.
+    unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) }
 }
 
 fn tell(thread: &Thread, info: &dl_phdr_info, extent: &Extent) {

@@ -47,7 +47,8 @@ fn is_recorded() -> bool {
     recorder().is_on() && PROCESS.load(Acquire) == sys::process_number()
 }
 
-/// The process is about to end with this status.
+/// The process is about to end with this status. Where the last thread has ended before (`main` left by `pthread_exit`)
+/// there is nobody left to record an event; the header of the file still says that the end was orderly.
 pub fn leaves(status: i32, site: u64) {
     if !is_recorded() {
         return;

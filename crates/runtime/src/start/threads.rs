@@ -158,7 +158,7 @@ pub fn main_stack(variables: u64) -> Option<StackRange> {
     const UNLIMITED: u64 = 8 << 20;
     let here = 0_u8;
     let current = (&raw const here) as u64;
-    let limit = sys::soft_limit(libc::RLIMIT_STACK as u32);
+    let limit = sys::soft_limit(libc::RLIMIT_STACK);
     let most = if limit > 1 << 40 { UNLIMITED } else { limit };
     let is_near = variables > current && variables - current < most;
     is_near.then(|| StackRange { low: variables.saturating_sub(most), high: variables })

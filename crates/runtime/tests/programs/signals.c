@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 static atomic_int ticks;
 static atomic_int stop;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -25,6 +26,7 @@ static void tick(int number) {
     errno = saved;
 }
 static void *works(void *unused) {
+    int rounds = 0;
     stack_t stack = {.ss_sp = malloc(MINSIGSTKSZ + 4096), .ss_size = MINSIGSTKSZ + 4096};
     sigaltstack(&stack, NULL);
     while (!atomic_load(&stop) && atomic_load(&ticks) >= 0) {
@@ -34,6 +36,8 @@ static void *works(void *unused) {
         char *memory = malloc(100);
         memset(memory, 1, 100);
         free(memory);
+        /* Not too much to record in two seconds. */
+        if (++rounds % 16 == 0) usleep(200);
     }
     return unused;
 }
