@@ -3,7 +3,7 @@
 //! Only the thread itself writes, and only while it is marked busy, so nothing here needs atomics. An event's
 //! first word is written last: until then the stream ends before it, also if the process dies in between.
 
-use core::cell::Cell;
+use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{Ordering::*, compiler_fence};
 use unpick_events::access::{PAST_WORDS, Past, PastKind};
 use unpick_events::file::file_field;
@@ -20,7 +20,7 @@ pub struct Stream {
     /// Start of the current chunk, to give its pages back when it is full.
     chunk: Cell<(*mut u8, usize)>,
     sequence: Cell<u32>,
-    open: [Cell<OpenAccess>; OPEN],
+    open: UnsafeCell<[OpenAccess; OPEN]>,
     /// Changes when the thread synchronises: accesses opened before are closed.
     period: Cell<u32>,
 }
@@ -96,7 +96,7 @@ impl Stream {
             end: Cell::new(core::ptr::null_mut()),
             chunk: Cell::new((core::ptr::null_mut(), 0)),
             sequence: Cell::new(0),
-            open: [const { Cell::new(NO_ACCESS) }; OPEN],
+            open: UnsafeCell::new([NO_ACCESS; OPEN]),
             period: Cell::new(1),
         }
     }
@@ -169,13 +169,12 @@ pub fn append_access(
         return header.stamp;
     };
     let open = open_for(thread, &story);
-    let before = open.get();
-    let step = stretch.address.wrapping_sub(before.last) as i64;
-    let in_step = before.period == thread.stream.period.get()
-        && before.story == story
-        && (step == before.step || step == header.unit as i64);
-    if in_step && before.is_long && step == before.step && before.stamp > not_before && lengthen(open, stretch) {
-        return before.stamp;
+    let step = stretch.address.wrapping_sub(open.last) as i64;
+    let in_step = open.period == thread.stream.period.get()
+        && open.story == story
+        && (step == open.step || step == header.unit as i64);
+    if in_step && open.is_long && step == open.step && open.stamp > not_before && lengthen(open, stretch) {
+        return open.stamp;
     }
     let long = if is_range {
         Some(stretch.bytes)
@@ -183,15 +182,13 @@ pub fn append_access(
         (in_step && i32::try_from(step).is_ok()).then(|| long_word(header.unit as u64, step))
     };
     header.stamp = thread.recorder.draw_stamp();
-    open.set(OpenAccess {
-        story,
-        event: write_access(thread, header, long, past),
-        is_long: long.is_some(),
-        stamp: header.stamp,
-        period: thread.stream.period.get(),
-        last: stretch.address,
-        step: if is_range { stretch.bytes as i64 } else { step },
-    });
+    open.event = write_access(thread, header, long, past);
+    open.story = story;
+    open.is_long = long.is_some();
+    open.stamp = header.stamp;
+    open.period = thread.stream.period.get();
+    open.last = stretch.address;
+    open.step = if is_range { stretch.bytes as i64 } else { step };
     header.stamp
 }
 
@@ -200,10 +197,8 @@ fn story_of(header: &Header, past: &[LastAccess]) -> Option<Story> {
     if header.flags & access_flags::ORDER_MASK != 0 || past.len() > MOST_PAST {
         return None;
     }
-    let mut both = [NO_PAST; MOST_PAST];
-    for (place, access) in both.iter_mut().zip(past) {
-        *place = *access;
-    }
+    // Not a loop: the compiler would make it a call of `memcpy`, which is intercepted.
+    let both = [past.first().copied().unwrap_or(NO_PAST), past.get(1).copied().unwrap_or(NO_PAST)];
     Some(Story {
         kind: header.kind,
         flags: header.flags & !access_flags::CONTINUED,
@@ -221,10 +216,12 @@ fn long_word(unit: u64, step: i64) -> u64 {
 }
 
 /// A site may touch several kinds of things in turn (the fields of a struct it copies): each has its own past.
-fn open_for<'a>(thread: &'a Thread, story: &Story) -> &'a Cell<OpenAccess> {
+#[allow(clippy::mut_from_ref)]
+fn open_for<'a>(thread: &'a Thread, story: &Story) -> &'a mut OpenAccess {
     let past_site = story.past[0].site.rotate_left(16);
     let hash = (story.site.0 ^ past_site ^ (story.kind as u32) << 28).wrapping_mul(0x9e37_79b1);
-    &thread.stream.open[hash as usize >> 28]
+    // SAFETY: only the busy thread itself comes here, and not again before it is done with this one.
+    unsafe { &mut (*thread.stream.open.get())[hash as usize >> 28] }
 }
 
 /// Writes an event; null if there is no room for it.
@@ -263,22 +260,23 @@ fn past_of(access: &LastAccess) -> Past {
 }
 
 /// Adds one more element to an open access.
-fn lengthen(open: &Cell<OpenAccess>, stretch: Stretch) -> bool {
-    let access = open.get();
-    if access.event.is_null() {
+fn lengthen(open: &mut OpenAccess, stretch: Stretch) -> bool {
+    if open.event.is_null() {
         return false;
     }
     // SAFETY: an open access lies in the current chunk, has this word because it is long, and is only ever
     // changed by its own thread.
-    let word = unsafe { &mut *access.event.add(HEADER_WORDS) };
+    let word = unsafe { &mut *open.event.add(HEADER_WORDS) };
     let has_gaps = *word >> 32 != 0;
     let more = if has_gaps { 1 } else { stretch.bytes };
     if (*word & u32::MAX as u64) + more > u32::MAX as u64 {
         return false;
     }
     *word += more;
-    let step = if access.story.flags & access_flags::LIBRARY != 0 { stretch.bytes as i64 } else { access.step };
-    open.set(OpenAccess { last: stretch.address, step, ..access });
+    if open.story.flags & access_flags::LIBRARY != 0 {
+        open.step = stretch.bytes as i64;
+    }
+    open.last = stretch.address;
     true
 }
 

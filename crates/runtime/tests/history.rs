@@ -17,7 +17,9 @@ use unpick_recording::{AccessKind, Action, Recording};
 use unpick_runtime::recorder::{Recorder, Settings};
 use unpick_runtime::shadow::cell::{GRANULE, QUAD};
 use unpick_runtime::shadow::range::{forget, touch_range};
-use unpick_runtime::shadow::silent::{read_among_readers, read_silently, write_silently};
+use unpick_runtime::shadow::silent::{
+    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
+};
 use unpick_runtime::shadow::{Access, region, touch};
 use unpick_runtime::thread::{self, Thread};
 
@@ -207,13 +209,21 @@ impl Real {
             (4, 0) => Some(QUAD),
             _ => None,
         };
-        let is_silent = shape.is_some_and(|shape| match kind {
-            Kind::Read => {
-                read_silently(hot, address, shape, site) || read_among_readers(hot, address, shape, site)
+        let claimed = |shape| {
+            let _busy = thread.enter_quietly().expect("nobody else is at work");
+            claim(thread, address, shape, site, kind == Kind::Write)
+        };
+        let is_silent = match (kind, shape) {
+            (Kind::Read, Some(shape)) => {
+                read_silently(hot, address, shape, site)
+                    || read_among_readers(hot, address, shape, site)
+                    || claimed(shape)
             }
-            Kind::Write => write_silently(hot, address, shape, site),
+            (Kind::Write, Some(shape)) => write_silently(hot, address, shape, site) || claimed(shape),
+            (Kind::Read, None) if bytes == 1 => read_byte_silently(hot, address, site),
+            (Kind::Write, None) if bytes == 1 => write_byte_silently(hot, address, site),
             _ => false,
-        });
+        };
         let access = Access { kind, flags: 0, address, bytes, site };
         if bytes > 8 && kind != Kind::ReadWrite {
             touch_range(thread, &access);

@@ -22,12 +22,13 @@ pub const CLANG: Family = Family { cc: "clang", cxx: "clang++" };
 pub const CLANG_16: Family = Family { cc: "clang-16", cxx: "clang++-16" };
 
 impl Family {
-    /// Compilers are optional on a developer's machine, never where CI decides.
+    /// Compilers are optional on a developer's machine, never where CI decides, unless `.ci/run` found no package.
     pub fn is_missing(self) -> bool {
         let found =
             Command::new(self.cc).arg("--version").output().is_ok_and(|out| out.status.success());
+        let excused = std::env::var("UNPICK_TEST_WITHOUT").is_ok_and(|without| without == self.cc);
         assert!(
-            found || std::env::var_os("CI").is_none(),
+            found || excused || std::env::var_os("CI").is_none(),
             "{} is not installed, but CI is set",
             self.cc
         );

@@ -4,12 +4,12 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::cell::{BYTES_SHIFT, INDEX_MASK, LOCKED, SOLE};
-use super::pool;
-use super::region::cell;
+use super::cell::{BYTES_MASK, BYTES_SHIFT, COVERED, Cell, GRANULE, INDEX_MASK, LOCKED, SOLE, shape_of_bytes};
+use super::pool::{self, byte_cells};
+use super::region::{cell, mark_touched};
 use super::recent;
-use super::touch::is_readers;
-use crate::thread::Hot;
+use super::touch::{is_per_byte, is_readers};
+use crate::thread::{Hot, Thread};
 
 /// Whether a read of exactly the bytes of `shape` passes in silence; if so it is noted.
 ///
@@ -69,4 +69,84 @@ pub fn read_among_readers(hot: &Hot, address: u64, shape: u32, site: u32) -> boo
         recent::note(hot, state & INDEX_MASK, site);
     }
     is_member
+}
+
+/// One byte of a quad. It passes if it has a cell of its own, or if what it changes in the cell it shares with
+/// its neighbours is there already.
+#[inline]
+pub fn read_byte_silently(hot: &Hot, address: u64, site: u32) -> bool {
+    let Some((cell, state, alone)) = cell_of_byte(hot, address) else { return false };
+    let (key, time) = (hot.key.get(), hot.time.get());
+    if state == key {
+        if alone {
+            cell.set_read(site, time);
+        }
+        return alone || (cell.read_site.load(Relaxed) == site && cell.read_time.load(Relaxed) == time as u16);
+    }
+    if state == key & !SOLE {
+        if alone {
+            cell.set_guest_read(site, time);
+        }
+        return alone || (cell.write_site.load(Relaxed) == site && cell.write_time.load(Relaxed) == time as u16);
+    }
+    false
+}
+
+/// As `read_byte_silently`, for a write.
+#[inline]
+pub fn write_byte_silently(hot: &Hot, address: u64, site: u32) -> bool {
+    let Some((cell, state, alone)) = cell_of_byte(hot, address) else { return false };
+    let time = hot.time.get();
+    if state != hot.key.get() {
+        return false;
+    }
+    if alone {
+        cell.set_write(site, time);
+    }
+    alone
+        || (cell.write_site.load(Relaxed) == site
+            && cell.read_site.load(Relaxed) == 0
+            && cell.write_time.load(Relaxed) == time as u16)
+}
+
+/// The cell that speaks of a byte, its state but for the shape, and whether it speaks of no other byte.
+#[inline]
+fn cell_of_byte(hot: &Hot, address: u64) -> Option<(&'static Cell, u32, bool)> {
+    if hot.key.get() == 0 {
+        return None;
+    }
+    let mut cell = cell(address);
+    let mut state = cell.raw_state();
+    if is_per_byte(state) && state & LOCKED == 0 {
+        cell = &byte_cells(state & INDEX_MASK)[address as usize & 3];
+        state = cell.raw_state();
+    }
+    let byte = shape_of_bytes(1 << (address & 3));
+    let state = state & hot.kept.get();
+    (state & byte != 0).then_some((cell, state & !BYTES_MASK, state & BYTES_MASK == byte))
+}
+
+/// The first access to eight or four bytes in their life makes them the thread's. The thread is busy.
+///
+/// The same as `touch` does, without what it needs for all other cases.
+#[inline]
+pub fn claim(thread: &Thread, address: u64, shape: u32, site: u32, writes: bool) -> bool {
+    let (low, high, mine) = (cell(address & !7), cell(address | 4), cell(address));
+    let is_free = || mine.state() == 0 && (shape != GRANULE || high.state() == 0);
+    if mine.raw_state() != 0 || !is_free() || !low.try_lock() {
+        return false;
+    }
+    let was_free = is_free();
+    if was_free {
+        mark_touched(address);
+        mine.clear();
+        let time = thread.hot().time.get();
+        if writes { mine.set_write(site, time) } else { mine.set_read(site, time) }
+        if shape == GRANULE {
+            high.set_state(COVERED);
+        }
+        mine.set_state(thread.number() as u32 | SOLE | shape);
+    }
+    low.unlock();
+    was_free
 }
