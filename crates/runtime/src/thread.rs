@@ -258,6 +258,9 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     if thread.last_reads.get().is_null() {
         thread.last_reads.set(recent::map_array());
     }
+    if thread.last_reads.get().is_null() {
+        return None;
+    }
     hot.last_reads.set(thread.last_reads.get());
     thread.random.set(0);
     THREADS[number as usize].store(core::ptr::from_ref(thread).cast_mut(), Release);

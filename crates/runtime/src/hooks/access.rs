@@ -42,31 +42,31 @@ const fn with_flags(kind: u64, flags: u16) -> u64 {
     kind | (flags as u64) << 1
 }
 
-#[cold]
+// Each step calls the next as its last act, so that none needs a stack frame.
+
+extern "C" fn read_8(address: u64, site: u64) {
+    if !read_silently(local::hot(), address, GRANULE, site as u32) {
+        read_shared_8(address, site);
+    }
+}
+
 #[inline(never)]
-extern "C" fn read_8_not_silent(address: u64, site: u64) {
+extern "C" fn read_shared_8(address: u64, site: u64) {
     if !read_among_readers(local::hot(), address, GRANULE, site as u32) {
         note_aligned(address, site, 8, READ);
     }
 }
 
-#[cold]
-#[inline(never)]
-extern "C" fn read_4_not_silent(address: u64, site: u64) {
-    if !read_among_readers(local::hot(), address, QUAD, site as u32) {
-        note_aligned(address, site, 4, READ);
-    }
-}
-
-extern "C" fn read_8(address: u64, site: u64) {
-    if !read_silently(local::hot(), address, GRANULE, site as u32) {
-        read_8_not_silent(address, site);
-    }
-}
-
 extern "C" fn read_4(address: u64, site: u64) {
     if !read_silently(local::hot(), address, QUAD, site as u32) {
-        read_4_not_silent(address, site);
+        read_shared_4(address, site);
+    }
+}
+
+#[inline(never)]
+extern "C" fn read_shared_4(address: u64, site: u64) {
+    if !read_among_readers(local::hot(), address, QUAD, site as u32) {
+        note_aligned(address, site, 4, READ);
     }
 }
 

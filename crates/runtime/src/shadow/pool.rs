@@ -52,6 +52,7 @@ pub static READERS: Pool = Pool { start: region::READERS, next: AtomicU32::new(1
 pub static BYTE_BLOCKS: Pool = Pool { start: region::BYTE_BLOCKS, next: AtomicU32::new(1) };
 
 const LAST_INDEX: u32 = (region::POOL_BYTES / 64 - 1) as u32;
+const _: () = assert!(LAST_INDEX == super::cell::INDEX_MASK);
 /// How many indices a thread takes at a time.
 pub const BATCH: u32 = 32;
 
@@ -66,8 +67,10 @@ impl Pool {
         self.next.load(Relaxed)
     }
 
+    /// Indices have 29 bits, and the region has room for all of them.
+    #[inline(always)]
     fn address(&self, index: u32) -> usize {
-        self.start + index.min(LAST_INDEX) as usize * 64
+        self.start + index as usize * 64
     }
 }
 

@@ -3,19 +3,29 @@
 //! Readers of the same bytes on different cores must not write to one cache line at every read. So each thread
 //! has an array of its own, with a place for every set of readers there can be (memory is used only where it
 //! was touched), and its slot in the set is brought up to date only when somebody needs it: `settle`.
-//! A place that is not 0 is newer than the slot. Who becomes a member of a set has its place cleared first,
-//! because the set's number may have been another set's before.
+//! A place that is not 0 is newer than the slot, and says that the thread is a member: it is cleared when the set
+//! is given back.
+//!
+//! ```text
+//! 63     56 55     48 47          32 31            0
+//! +--------+---------+--------------+---------------+
+//! | check  |  shape  |     time     |     site      |
+//! +--------+---------+--------------+---------------+
+//! ```
+//!
+//! `check` are some bits of the address: a thread that races with a write may note its read right after its
+//! place was cleared, and must not take itself for a member of the next set with that number.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
-use super::cell::{Cell, INDEX_MASK, INDIRECT};
+use super::cell::{BYTES_SHIFT, Cell, INDEX_MASK, INDIRECT};
 use super::pool::{self, Readers, byte_cells, readers};
 use super::region;
 use super::touch::{Granule, is_per_byte, next_block};
 use crate::sys;
 use crate::thread::{Hot, Thread, thread_with_number};
 
-/// A thread's last read, by the number of the set: site in the low half, time in the high half. A site is never 0.
+/// A thread's last reads, by the number of the set.
 pub type LastReads = *const AtomicU64;
 
 const ARRAY_BYTES: usize = (INDEX_MASK as usize + 1) * size_of::<AtomicU64>();
@@ -30,16 +40,36 @@ fn place(array: LastReads, index: u32) -> Option<&'static AtomicU64> {
     (!array.is_null()).then(|| unsafe { &*array.add((index & INDEX_MASK) as usize) })
 }
 
+/// The part of a place that tells which bytes it is about.
+#[inline(always)]
+fn subject(address: u64, shape: u32) -> u64 {
+    (address >> 3 & 0xff) << 56 | ((shape >> BYTES_SHIFT) as u64) << 48
+}
+
+const SUBJECT_MASK: u64 = 0xffff << 48;
+
 /// Notes a read by a member of the set number `index`.
-#[inline]
-pub fn note(hot: &Hot, index: u32, site: u32) {
+pub fn note(hot: &Hot, index: u32, address: u64, shape: u32, site: u32) {
     if let Some(place) = place(hot.last_reads.get(), index) {
-        place.store(site as u64 | (hot.time.get() as u64) << 32, Relaxed);
+        place.store(subject(address, shape) | (hot.time.get() as u16 as u64) << 32 | site as u64, Relaxed);
     }
 }
 
-/// A thread becomes a member of the set number `index`.
-pub fn begin(number: u16, index: u32) {
+/// Notes a read if the thread has noted one of the same bytes in the same set before.
+#[inline(always)]
+pub fn note_again(hot: &Hot, index: u32, address: u64, shape: u32, site: u32) -> bool {
+    // SAFETY: a thread that is known has an array, with a place for every index, which is never unmapped.
+    let place = unsafe { &*hot.last_reads.get().add((index & INDEX_MASK) as usize) };
+    let subject = subject(address, shape);
+    if place.load(Relaxed) & SUBJECT_MASK != subject {
+        return false;
+    }
+    place.store(subject | (hot.time.get() as u16 as u64) << 32 | site as u64, Relaxed);
+    true
+}
+
+/// What a thread noted in the set number `index` is of no use any more.
+fn clear(number: u16, index: u32) {
     if let Some(thread) = thread_with_number(number)
         && let Some(place) = place(thread.last_reads.get(), index)
         && place.load(Relaxed) != 0
@@ -57,9 +87,16 @@ pub fn settle(cell: &Cell, index: u32) {
     });
 }
 
-/// All members of a new set begin anew: it is a copy of one that is settled.
-pub fn begin_all(cell: &Cell, index: u32) {
-    for_each_member(cell, index, |number, _| begin(number, index));
+/// The set is settled and changes its shape, or is given back: its members' places are cleared.
+pub fn clear_all(index: u32) {
+    clear(readers(index).home.load(Relaxed), index);
+    let mut block = Some(readers(index));
+    while let Some(here) = block {
+        for slot in &here.slots {
+            clear(slot.thread.load(Acquire), index);
+        }
+        block = next_block(here);
+    }
 }
 
 fn for_each_member(cell: &Cell, index: u32, mut each: impl FnMut(u16, SlotView)) {
@@ -110,7 +147,6 @@ pub fn home_slot<'a>(cell: &'a Cell, set: &Readers) -> SlotView<'a> {
 }
 
 /// Whether a thread is a member of a set.
-#[inline]
 pub fn is_member(set: &'static Readers, me: u16) -> bool {
     if set.home.load(Relaxed) == me {
         return true;

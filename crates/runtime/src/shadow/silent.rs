@@ -4,11 +4,13 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::cell::{BYTES_MASK, BYTES_SHIFT, COVERED, Cell, GRANULE, INDEX_MASK, LOCKED, SOLE, shape_of_bytes};
-use super::pool::{self, byte_cells};
+use super::cell::{
+    BYTES_MASK, COVERED, Cell, GRANULE, INDEX_MASK, INDIRECT, LOCKED, PER_BYTE, SOLE, shape_of_bytes,
+};
+use super::pool::byte_cells;
 use super::region::{cell, mark_touched};
 use super::recent;
-use super::touch::{is_per_byte, is_readers};
+use super::touch::is_per_byte;
 use crate::thread::{Hot, Thread};
 
 /// Whether a read of exactly the bytes of `shape` passes in silence; if so it is noted.
@@ -50,25 +52,16 @@ pub fn write_silently(hot: &Hot, address: u64, shape: u32, site: u32) -> bool {
 }
 
 /// A further read by one of several readers also passes in silence.
-#[inline]
+#[inline(always)]
 pub fn read_among_readers(hot: &Hot, address: u64, shape: u32, site: u32) -> bool {
     if hot.key.get() == 0 || hot.kept.get() == !0 {
         return false;
     }
-    let cell = cell(address);
-    let state = cell.raw_state();
-    if !is_readers(state) || state & LOCKED != 0 {
+    let state = cell(address).raw_state();
+    if state & (INDIRECT | LOCKED | PER_BYTE) != INDIRECT {
         return false;
     }
-    let set = pool::readers(state & INDEX_MASK);
-    if (set.shape.load(Relaxed) as u32) << BYTES_SHIFT != shape {
-        return false;
-    }
-    let is_member = recent::is_member(set, hot.key.get() as u16);
-    if is_member {
-        recent::note(hot, state & INDEX_MASK, site);
-    }
-    is_member
+    recent::note_again(hot, state & INDEX_MASK, address, shape, site)
 }
 
 /// One byte of a quad. It passes if it has a cell of its own, or if what it changes in the cell it shares with

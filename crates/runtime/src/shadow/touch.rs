@@ -345,8 +345,8 @@ impl Visit<'_> {
         set.shape.store((shape >> BYTES_SHIFT) as u8, Relaxed);
         set.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
         set.address.store(address, Relaxed);
-        recent::begin(set.home.load(Relaxed), index);
-        self.add_reader(set, index);
+        self.add_reader(set);
+        recent::note(self.thread.hot(), index, address, shape, self.access.site);
         cell.set_state(INDIRECT | index);
     }
 
@@ -364,13 +364,14 @@ impl Visit<'_> {
             return self.take_over(cell, shape);
         }
         if recent::is_member(set, me) {
-            recent::note(self.thread.hot(), index, self.access.site);
+            recent::note(self.thread.hot(), index, address, shape, self.access.site);
             return self.repeat(address, shape);
         }
         if set.unwritten.load(Relaxed) == 0 {
             self.record_after_guest(cell, address, shape);
         }
-        self.add_reader(set, index);
+        self.add_reader(set);
+        recent::note(self.thread.hot(), index, address, shape, self.access.site);
     }
 
     /// A write that ends a set of readers: an event that lists them, continued if they are many.
@@ -390,8 +391,7 @@ impl Visit<'_> {
         self.record(address, shape, past.as_slice());
     }
 
-    fn add_reader(&self, set: &'static Readers, index: u32) {
-        recent::begin(self.thread.number(), index);
+    fn add_reader(&self, set: &'static Readers) {
         let mut block = set;
         let me = self.thread.number();
         loop {
@@ -604,6 +604,7 @@ fn split(thread: &Thread, low: &Cell, high: &Cell, address: u64) {
     let state = low.state();
     if is_readers(state) {
         recent::settle(low, state & INDEX_MASK);
+        recent::clear_all(state & INDEX_MASK);
     }
     high.clear();
     copy_with_shape(thread, low, high, QUAD, address + 4);
@@ -657,7 +658,6 @@ fn copy_with_shape(thread: &Thread, from: &Cell, to: &Cell, shape: u32, address:
     match copy_readers(thread, state & INDEX_MASK, shape) {
         Some(index) => {
             readers(index).address.store(address, Relaxed);
-            recent::begin_all(to, index);
             to.set_state(INDIRECT | index);
         }
         None => {
@@ -687,6 +687,7 @@ fn copy_readers(thread: &Thread, from: u32, shape: u32) -> Option<u32> {
 }
 
 fn give_back_readers(thread: &Thread, first: u32) {
+    recent::clear_all(first);
     let mut index = first;
     while index != 0 {
         let next = readers(index).next.load(Relaxed);

@@ -140,6 +140,15 @@ fn limited(program: &Path) -> Command {
     command
 }
 
+/// What `unpick cc` adds for this compiler: without it, clang leaves out the read of `x += 1`.
+pub fn needed_by(compiler: &str) -> &'static [&'static str] {
+    if compiler.starts_with("clang") {
+        &["-mllvm", "-tsan-instrument-read-before-write"]
+    } else {
+        &[]
+    }
+}
+
 fn compiler_of(source: &str) -> &'static str {
     if source.ends_with(".cc") { "g++" } else { "gcc" }
 }
