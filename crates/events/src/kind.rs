@@ -62,15 +62,17 @@ kinds! {
     BarrierLeave = 33,
     SemaphorePost = 34,
     SemaphoreWait = 35,
-    /// The thread runs the initialiser of a once; `object` = its address.
+    /// The thread runs the initialiser of a once, or may be about to (Rust's `Once` does not say); `object` = its address.
     OnceBegin = 36,
     /// The initialiser has run (`done` by this thread) or was found done by an earlier one.
     OnceDone = 37,
     FutexWait = 38,
     FutexWoken = 39,
     FutexWake = 40,
-    /// `__tsan_release` and the like: what comes before is visible to a later `HappensAfter` on `object`.
+    /// `__tsan_release` and the like: what comes before is visible to a later `HappensAfter` on `object`. At the end of a
+    /// thread of Rust's `thread::scope`, `object` = its `ScopeData`.
     HappensBefore = 41,
+    /// `object` = 0: after all of Rust's `unpark`s so far, which are atomic accesses (a thread returned from `park`).
     HappensAfter = 42,
     /// An atomic thread fence; its memory order is in the flags.
     Fence = 43,
@@ -89,7 +91,8 @@ kinds! {
     /// context = where it was allocated; then two words: its size, and the allocating thread
     /// in the low 32 bits with the serial number of the allocation in the high ones.
     Block = 56,
-    /// A stretch of stack whose frames are gone: `object` = lowest address, then one word: its length.
+    /// Memory whose life is over (stack of frames that are gone, or a mapping): `object` = lowest address, then one word:
+    /// its length.
     StackGone = 58,
     /// A loaded module: `object` = load bias; then its lowest address, its length, and two texts
     /// (build id in hex, path).

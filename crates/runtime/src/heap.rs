@@ -149,15 +149,23 @@ pub fn announce_block(thread: &Thread, address: u64) {
     facts.set_announced();
 }
 
+/// Whether the byte at `address` is in the block the thread asked for last, which is recorded and not freed: then there
+/// is nothing to say about it. The bytes of a block become shared one after the other, so this is the common case.
+#[inline]
+pub fn is_settled(thread: &Thread, address: u64) -> bool {
+    let (start, end) = thread.last_block.get();
+    (start..end).contains(&address) && Facts::before(start).is_some_and(|facts| facts.are_settled())
+}
+
 /// The block that has a byte at `address`. Often it is the one the thread asked for last.
 fn block_around(thread: &Thread, address: u64) -> Option<(Facts, Block)> {
-    let last = thread.last_block.get();
+    let (last, _) = thread.last_block.get();
     if let Some(found) = block_at(last, address) {
         return Some(found);
     }
-    let start = starts::at_or_below(address)?;
-    thread.last_block.set(start);
-    block_at(start, address)
+    let found = block_at(starts::at_or_below(address)?, address)?;
+    thread.last_block.set((found.1.address, found.1.address + found.1.bytes));
+    Some(found)
 }
 
 /// The block that starts at `start`, if it has a byte at `address`.

@@ -38,7 +38,23 @@ pub struct Hot {
 
 const _: () = assert!(size_of::<Hot>() == 64);
 
+/// The part of the hot fields that lets an access pass in silence.
+#[derive(Debug, Clone, Copy)]
+pub struct Pass {
+    pub key: u32,
+    pub kept: u32,
+    pub time: u32,
+}
+
+/// `local::pass` reads these from thread-local storage without a pointer to it.
+pub const PASS_OFFSETS: (usize, usize) = (core::mem::offset_of!(Hot, key), core::mem::offset_of!(Hot, time));
+const _: () = assert!(core::mem::offset_of!(Hot, kept) == PASS_OFFSETS.0 + 4);
+
 impl Hot {
+    pub fn pass(&self) -> Pass {
+        Pass { key: self.key.get(), kept: self.kept.get(), time: self.time.get() }
+    }
+
     pub const fn new() -> Self {
         Self {
             thread: Cell::new(core::ptr::null()),
@@ -83,8 +99,8 @@ pub struct Thread {
     pub handle: Cell<u64>,
     /// The serial number of the next block the thread allocates; see `heap`.
     pub next_serial: Cell<u32>,
-    /// Start of the heap block the thread asked for last.
-    pub last_block: Cell<u64>,
+    /// Start and end of the heap block the thread asked for last.
+    pub last_block: Cell<(u64, u64)>,
     next_unused: AtomicPtr<Thread>,
 }
 

@@ -215,11 +215,11 @@ impl Real {
         };
         let is_silent = match (kind, shape) {
             (Kind::Read, Some(shape)) => {
-                read_silently(hot, address, shape, site)
+                read_silently(hot.pass(), address, shape, site)
                     || read_among_readers(hot, address, shape, site)
                     || claimed(shape)
             }
-            (Kind::Write, Some(shape)) => write_silently(hot, address, shape, site) || claimed(shape),
+            (Kind::Write, Some(shape)) => write_silently(hot.pass(), address, shape, site) || claimed(shape),
             (Kind::Read, None) if bytes == 1 => read_byte_silently(hot, address, site),
             (Kind::Write, None) if bytes == 1 => write_byte_silently(hot, address, site),
             _ => false,

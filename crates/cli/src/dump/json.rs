@@ -11,7 +11,7 @@ use unpick_symbols::{Frame, Place};
 
 use super::names::Names;
 use super::selection::Selected;
-use super::words::{Detail, bytes_of, details_of, flags_of, name_of};
+use super::words::{Detail, bytes_of, details_of, flags_of, lock_step_of, name_of};
 
 #[derive(Serialize)]
 struct RunLine<'a> {
@@ -76,11 +76,19 @@ struct EventLine {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     details: BTreeMap<&'static str, DetailValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    rust_lock: Option<RustLockValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<PlaceValue>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     past: Vec<PastValue>,
+}
+
+#[derive(Serialize)]
+struct RustLockValue {
+    what: &'static str,
+    step: &'static str,
 }
 
 #[derive(Serialize)]
@@ -183,6 +191,8 @@ pub fn event(
         object: name_of(event, names),
         flags: flags_of(&event.action),
         details: details.map(|(name, value)| (name, detail_value(value, names))).collect(),
+        rust_lock: lock_step_of(event, names)
+            .map(|lock| RustLockValue { what: lock.what, step: lock.step.name() }),
         context: Some(event.context.0).filter(|&context| context != 0),
         place: place_value(event.site, names),
         past,

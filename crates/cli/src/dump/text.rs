@@ -11,7 +11,7 @@ use crate::quantities::counted;
 
 use super::names::Names;
 use super::selection::Selected;
-use super::words::{Detail, bytes_of, details_of, flags_of, name_of, printable};
+use super::words::{Detail, bytes_of, details_of, flags_of, lock_step_of, name_of, printable};
 
 /// What was run and how it ended.
 pub fn run(output: &mut impl Write, selected: &Selected) -> io::Result<()> {
@@ -119,7 +119,8 @@ fn remarks(event: &Event<'_>, names: &Names<'_>) -> Vec<String> {
     let flags = (!flags.is_empty()).then(|| format!("[{}]", flags.join(" ")));
     let details =
         details_of(&event.action).into_iter().map(|(name, value)| detail_text(name, value, names));
-    flags.into_iter().chain(details).collect()
+    let step = lock_step_of(event, names).map(|lock| format!("{} of {}", lock.step.name(), lock.what));
+    flags.into_iter().chain(details).chain(step).collect()
 }
 
 fn detail_text(name: &str, value: Detail, names: &Names<'_>) -> String {

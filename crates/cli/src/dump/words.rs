@@ -1,7 +1,8 @@
 //! What an action says, in the words both printers use.
 
 use unpick_events::MemoryOrder;
-use unpick_recording::{AccessFlags, Action, Event, LockFlags, LockKind};
+use unpick_recording::{AccessFlags, AccessKind, Action, Event, LockFlags, LockKind};
+use unpick_symbols::{LockStep, RustLock, rust_lock};
 
 use super::names::Names;
 
@@ -167,6 +168,34 @@ fn order_name(order: MemoryOrder) -> &'static str {
         MemoryOrder::AcquireRelease => "acquire-release",
         MemoryOrder::SequentiallyConsistent => "seq-cst",
     }
+}
+
+/// The step of a Rust lock that an atomic access is: known by the function it was inlined into, and by its order.
+pub fn lock_step_of(event: &Event<'_>, names: &Names<'_>) -> Option<RustLock> {
+    let Action::Access { kind, flags, .. } = event.action else { return None };
+    if !flags.is_atomic() {
+        return None;
+    }
+    let lock = rust_lock(&*names.place(event.site)?)?;
+    let is_done = match lock.step {
+        LockStep::LookAtOnce => kind == AccessKind::Read,
+        _ if kind == AccessKind::Read => false,
+        LockStep::Lock | LockStep::LockShared => acquires(flags.memory_order()),
+        LockStep::Unlock | LockStep::UnlockShared | LockStep::Downgrade | LockStep::Unpark => {
+            releases(flags.memory_order())
+        }
+    };
+    is_done.then_some(lock)
+}
+
+fn acquires(order: MemoryOrder) -> bool {
+    use MemoryOrder::{Acquire, AcquireRelease, Consume, SequentiallyConsistent};
+    matches!(order, Acquire | Consume | AcquireRelease | SequentiallyConsistent)
+}
+
+fn releases(order: MemoryOrder) -> bool {
+    use MemoryOrder::{AcquireRelease, Release, SequentiallyConsistent};
+    matches!(order, Release | AcquireRelease | SequentiallyConsistent)
 }
 
 /// What an action says besides its bytes and flags: name and value, in the order of the format.

@@ -99,6 +99,13 @@ impl Facts {
         }
     }
 
+    /// The block is recorded and not freed.
+    #[inline]
+    pub fn are_settled(&self) -> bool {
+        self.first.state() & (INDIRECT | META | ANNOUNCED) == META | ANNOUNCED
+            && self.second.state() & (INDIRECT | META | FREED) == META
+    }
+
     pub fn is_announced(&self) -> bool {
         self.first.state() & ANNOUNCED != 0
     }

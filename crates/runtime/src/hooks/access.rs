@@ -45,7 +45,7 @@ const fn with_flags(kind: u64, flags: u16) -> u64 {
 // Each step calls the next as its last act, so that none needs a stack frame.
 
 extern "C" fn read_8(address: u64, site: u64) {
-    if !read_silently(local::hot(), address, GRANULE, site as u32) {
+    if !read_silently(local::pass(), address, GRANULE, site as u32) {
         read_shared_8(address, site);
     }
 }
@@ -58,7 +58,7 @@ extern "C" fn read_shared_8(address: u64, site: u64) {
 }
 
 extern "C" fn read_4(address: u64, site: u64) {
-    if !read_silently(local::hot(), address, QUAD, site as u32) {
+    if !read_silently(local::pass(), address, QUAD, site as u32) {
         read_shared_4(address, site);
     }
 }
@@ -71,13 +71,13 @@ extern "C" fn read_shared_4(address: u64, site: u64) {
 }
 
 extern "C" fn write_8(address: u64, site: u64) {
-    if !write_silently(local::hot(), address, GRANULE, site as u32) {
+    if !write_silently(local::pass(), address, GRANULE, site as u32) {
         note_aligned(address, site, 8, WRITE);
     }
 }
 
 extern "C" fn write_4(address: u64, site: u64) {
-    if !write_silently(local::hot(), address, QUAD, site as u32) {
+    if !write_silently(local::pass(), address, QUAD, site as u32) {
         note_aligned(address, site, 4, WRITE);
     }
 }

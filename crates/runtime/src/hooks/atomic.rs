@@ -57,7 +57,7 @@ fn load_silently<T>(address: u64, shape: u32, site: u64, load: &impl Fn() -> T) 
     compiler_fence(SeqCst);
     let is_calm = low.raw_state() & LOCKED == 0 && before == (mine.raw_state(), low.raw_state());
     let is_known = is_calm
-        && (read_silently(hot, address, shape, site as u32) || read_among_readers(hot, address, shape, site as u32));
+        && (read_silently(hot.pass(), address, shape, site as u32) || read_among_readers(hot, address, shape, site as u32));
     is_known.then_some(value)
 }
 

@@ -17,6 +17,7 @@ pub mod modules;
 pub mod objects;
 pub mod once;
 pub mod process;
+pub mod rust_std;
 pub mod semaphores;
 pub mod system_call;
 pub mod threads;

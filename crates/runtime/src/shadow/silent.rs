@@ -11,26 +11,25 @@ use super::pool::byte_cells;
 use super::region::{cell, mark_touched};
 use super::recent;
 use super::touch::is_per_byte;
-use crate::thread::{Hot, Thread};
+use crate::thread::{Hot, Pass, Thread};
 
 /// Whether a read of exactly the bytes of `shape` passes in silence; if so it is noted.
 ///
 /// Before the thread is known there may be no shadow to look at.
 #[inline(always)]
-pub fn read_silently(hot: &Hot, address: u64, shape: u32, site: u32) -> bool {
-    let key = hot.key.get();
-    if key == 0 {
+pub fn read_silently(pass: Pass, address: u64, shape: u32, site: u32) -> bool {
+    if pass.key == 0 {
         return false;
     }
     let cell = cell(address);
-    let state = cell.raw_state() & hot.kept.get();
-    let key = key | shape;
+    let state = cell.raw_state() & pass.kept;
+    let key = pass.key | shape;
     if state == key {
-        cell.set_read(site, hot.time.get());
+        cell.set_read(site, pass.time);
         return true;
     }
     if state == key & !SOLE {
-        cell.set_guest_read(site, hot.time.get());
+        cell.set_guest_read(site, pass.time);
         return true;
     }
     false
@@ -38,16 +37,15 @@ pub fn read_silently(hot: &Hot, address: u64, shape: u32, site: u32) -> bool {
 
 /// As `read_silently`, for a write.
 #[inline(always)]
-pub fn write_silently(hot: &Hot, address: u64, shape: u32, site: u32) -> bool {
-    let key = hot.key.get();
-    if key == 0 {
+pub fn write_silently(pass: Pass, address: u64, shape: u32, site: u32) -> bool {
+    if pass.key == 0 {
         return false;
     }
     let cell = cell(address);
-    if cell.raw_state() & hot.kept.get() != key | shape {
+    if cell.raw_state() & pass.kept != pass.key | shape {
         return false;
     }
-    cell.set_write(site, hot.time.get());
+    cell.set_write(site, pass.time);
     true
 }
 

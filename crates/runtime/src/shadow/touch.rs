@@ -301,7 +301,8 @@ impl Visit<'_> {
 
     /// The bytes are one other thread's.
     fn foreign(&mut self, cell: &Cell, address: u64, shape: u32) {
-        if cell.state() & (SHARED | FREED) == 0 {
+        let is_settled = cell.state() & SHARED != 0 || heap::is_settled(self.thread, address);
+        if cell.state() & FREED == 0 && !is_settled {
             heap::mark_if_freed(self.thread, cell, address);
         }
         let state = cell.state();
@@ -310,7 +311,7 @@ impl Visit<'_> {
         }
         let mut past = PastList::new();
         past.add_owner(cell);
-        if state & SHARED == 0 {
+        if !is_settled {
             self.announce(address);
         }
         if self.access.writes() {
