@@ -79,6 +79,13 @@ pub fn context(thread: &Thread) -> Context {
     Context(hash)
 }
 
+/// The current call stack, if it is known without work: then it has also been spelled out.
+#[inline]
+pub fn known_context(thread: &Thread) -> Option<Context> {
+    let hash = frames(thread).last()?.hash;
+    (hash != 0 && remembered(thread)[hash as usize % REMEMBERED] == hash).then_some(Context(hash))
+}
+
 fn mix(hash: u32, call_site: u32) -> u32 {
     let mixed = (hash.rotate_left(5) ^ call_site).wrapping_mul(0x9e37_79b1);
     let mixed = mixed ^ mixed >> 15;

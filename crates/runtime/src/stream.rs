@@ -54,8 +54,8 @@ struct Story {
 /// Accesses with more past than this are told one by one.
 const MOST_PAST: usize = 2;
 
-/// A loop over memory has a few sites.
-const OPEN: usize = 16;
+/// A loop over memory has a few sites, which should not share a place.
+const OPEN: usize = 64;
 const NO_STORY: Story =
     Story { kind: Kind::Read, flags: 0, unit: 0, site: Site(0), context: Context(0), past: [NO_PAST; MOST_PAST] };
 const NO_ACCESS: OpenAccess = OpenAccess {
@@ -79,7 +79,7 @@ pub struct LastAccess {
     pub site: u32,
 }
 
-const NO_PAST: LastAccess =
+pub const NO_PAST: LastAccess =
     LastAccess { kind: PastKind::Read, is_recorded: true, thread: 0, time: 0, site: 0 };
 
 /// How many bytes of an access have one past.
@@ -168,7 +168,7 @@ pub fn append_access(
         write_access(thread, header, long, past);
         return header.stamp;
     };
-    let open = open_for(thread, &story);
+    let open = open_for(thread, story.kind, story.site.0, story.past[0].site);
     let step = stretch.address.wrapping_sub(open.last) as i64;
     let in_step = open.period == thread.stream.period.get()
         && open.story == story
@@ -217,11 +217,38 @@ fn long_word(unit: u64, step: i64) -> u64 {
 
 /// A site may touch several kinds of things in turn (the fields of a struct it copies): each has its own past.
 #[allow(clippy::mut_from_ref)]
-fn open_for<'a>(thread: &'a Thread, story: &Story) -> &'a mut OpenAccess {
-    let past_site = story.past[0].site.rotate_left(16);
-    let hash = (story.site.0 ^ past_site ^ (story.kind as u32) << 28).wrapping_mul(0x9e37_79b1);
+fn open_for(thread: &Thread, kind: Kind, site: u32, past_site: u32) -> &mut OpenAccess {
+    let hash = (site ^ past_site.rotate_left(16) ^ (kind as u32) << 28).wrapping_mul(0x9e37_79b1);
     // SAFETY: only the busy thread itself comes here, and not again before it is done with this one.
-    unsafe { &mut (*thread.stream.open.get())[hash as usize >> 28] }
+    unsafe { &mut (*thread.stream.open.get())[hash as usize >> 26] }
+}
+
+/// A plain access that may be the next element of an open one.
+pub struct Step {
+    pub kind: Kind,
+    pub unit: u16,
+    pub site: u32,
+    pub context: Context,
+    pub address: u64,
+    pub past: [LastAccess; MOST_PAST],
+    pub not_before: u32,
+}
+
+/// Lengthens an open access by its next element. Gives its stamp, or `None` if it is not that.
+pub fn step(thread: &Thread, next: &Step) -> Option<u32> {
+    let open = open_for(thread, next.kind, next.site, next.past[0].site);
+    let fits = open.is_long
+        && open.period == thread.stream.period.get()
+        && next.address.wrapping_sub(open.last) as i64 == open.step
+        && open.stamp > next.not_before
+        && open.story.kind == next.kind
+        && open.story.flags == 0
+        && open.story.unit == next.unit
+        && open.story.site.0 == next.site
+        && open.story.context == next.context
+        && open.story.past == next.past;
+    let stretch = Stretch { address: next.address, bytes: next.unit as u64 };
+    (fits && lengthen(open, stretch)).then_some(open.stamp)
 }
 
 /// Writes an event; null if there is no room for it.

@@ -16,6 +16,7 @@ use unpick_events::{Kind, ThreadId};
 use unpick_recording::{AccessKind, Action, Recording};
 use unpick_runtime::recorder::{Recorder, Settings};
 use unpick_runtime::shadow::cell::{GRANULE, QUAD};
+use unpick_runtime::shadow::follow::follow;
 use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
     claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
@@ -212,6 +213,7 @@ impl Real {
         let claimed = |shape| {
             let _busy = thread.enter_quietly().expect("nobody else is at work");
             claim(thread, address, shape, site, kind == Kind::Write)
+                || follow(thread, address, shape, site, kind)
         };
         let is_silent = match (kind, shape) {
             (Kind::Read, Some(shape)) => {

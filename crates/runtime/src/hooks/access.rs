@@ -5,7 +5,9 @@ use unpick_events::kind::access_flags;
 
 use super::hooks;
 use crate::local;
+use crate::perturb;
 use crate::shadow::cell::{GRANULE, QUAD};
+use crate::shadow::follow::follow;
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{
     claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
@@ -27,9 +29,13 @@ pub extern "C" fn note(address: u64, site: u64, bytes: u64, kind_and_flags: u64)
 #[cold]
 #[inline(never)]
 extern "C" fn note_aligned(address: u64, site: u64, bytes: u64, kind: u64) {
+    let shape = if bytes == 8 { GRANULE } else { QUAD };
+    let what = if kind == WRITE { Kind::Write } else { Kind::Read };
     if let Some(thread) = local::thread()
+        && !perturb::at_accesses()
         && let Some(_busy) = thread.enter_quietly()
-        && claim(thread, address, if bytes == 8 { GRANULE } else { QUAD }, site as u32, kind == WRITE)
+        && (claim(thread, address, shape, site as u32, kind == WRITE)
+            || follow(thread, address, shape, site as u32, what))
     {
         return;
     }

@@ -28,13 +28,14 @@ use unpick_events::{Address, Context, Kind, Site};
 
 use super::cell::*;
 use super::pool::{self, Readers, SLOTS, byte_cells, readers};
+use super::follow::last_accesses;
 use super::recent;
 use super::region::{cell, mark_touched};
 use crate::frames;
 use crate::heap;
 use crate::perturb;
 use crate::stack;
-use crate::stream::{self, LastAccess, Stretch};
+use crate::stream::{self, LastAccess, NO_PAST, Stretch};
 use crate::sys;
 use crate::thread::Thread;
 
@@ -522,20 +523,15 @@ impl PastList {
     fn add_owner(&mut self, cell: &Cell) {
         let state = cell.state();
         let owner = (state & THREAD_MASK) as u16;
-        let (write_site, write_time) = (cell.write_site.load(Relaxed), cell.write_time.load(Relaxed));
-        let (read_site, read_time) = (cell.read_site.load(Relaxed), cell.read_time.load(Relaxed));
+        let (site, time) = (cell.write_site.load(Relaxed), cell.write_time.load(Relaxed));
         if state & FREED != 0 {
-            return self.add(PastKind::Free, owner, write_site, write_time);
+            return self.add(PastKind::Free, owner, site, time);
         }
         if state & SOLE == 0 {
-            return self.add(PastKind::Read, owner, write_site, write_time);
+            return self.add(PastKind::Read, owner, site, time);
         }
-        if write_site != 0 {
-            let is_recorded = read_site == RECORDED;
-            self.push(LastAccess { kind: PastKind::Write, is_recorded, thread: owner, time: write_time, site: write_site });
-        }
-        if read_site > RECORDED {
-            self.add(PastKind::Read, owner, read_site, read_time);
+        for access in last_accesses(cell).into_iter().filter(|access| *access != NO_PAST) {
+            self.push(access);
         }
     }
 
