@@ -58,7 +58,8 @@ pub enum PastKind {
 
 /// The last read or the last write that one thread made to the bytes before the event that lists it.
 ///
-/// Such an access had no event of its own, because nobody else was concerned at that time.
+/// Usually such an access had no event of its own, because nobody else was concerned at that time. A write that
+/// has one and was the thread's last access is not listed again.
 ///
 /// ```text
 /// word 0   63     56 55     48 47           32 31                0

@@ -48,7 +48,7 @@ pub mod file_field {
     pub const LOST: usize = 72;
     /// u64: events that were not recorded.
     pub const DROPPED: usize = 80;
-    /// u64: 1 once the process left through `exit` or by returning from `main`.
+    /// u64: 1 once the process left by itself: `exit` and its kin, or returning from `main`.
     pub const ORDERLY_EXIT: usize = 88;
     /// u64: threads seen.
     pub const THREADS: usize = 96;
