@@ -143,9 +143,15 @@ fn the_runtime_failed(failure: &Failure) -> Problem {
         .next("see what this machine lacks: unpick doctor")
 }
 
+/// Of more processes than this only those are told one by one that have something to tell.
+const MOST_PROCESSES: usize = 8;
+
 fn summarise(finished: &FinishedRun, store: &Path) {
+    let brief = finished.event_files.len() > MOST_PROCESSES;
+    let mut left_out = 0;
     for file in &finished.event_files {
         match (Recording::open(&file.path), file.still_written_by) {
+            (Ok(recording), None) if brief && is_plain(&recording) => left_out += 1,
             (Ok(recording), _) => describe(&recording, file.bytes),
             // It has only just begun.
             (Err(_), Some(_)) => {}
@@ -155,10 +161,18 @@ fn summarise(finished: &FinishedRun, store: &Path) {
             eprintln!("unpick: process {process} is still running: its recording goes on");
         }
     }
+    if left_out > 0 {
+        eprintln!("unpick: {left_out} recordings of one thread each, complete");
+    }
     for failure in &finished.failures {
         eprintln!("unpick: process {} was not recorded: {}", failure.process, failure.why);
     }
     eprintln!("unpick: next: {}", dump_command(&finished.folder, store));
+}
+
+/// A recording of one thread, with nothing missing.
+fn is_plain(recording: &Recording) -> bool {
+    recording.threads().len() <= 1 && recording.is_complete() && recording.damage().is_empty()
 }
 
 fn describe(recording: &Recording, size: u64) {

@@ -211,7 +211,7 @@ fn a_runtime_that_could_not_begin_is_our_fault_and_says_why() {
     let fail = "echo 'the recording cannot be created (error 28)' > $UNPICK_RUN_DIR/17.failed";
     let output = scene.record(&[path_text(&scene.script(fail))]);
     assert_eq!(output.status.code(), Some(70));
-    assert!(text(&output.stderr).contains("why:    the recording cannot be created (error 28)"));
+    assert!(text(&output.stderr).contains("why:     the recording cannot be created (error 28)"));
 
     let half = scene.record(&[path_text(&scene.recording_script(fail))]);
     assert_eq!(half.status.code(), Some(0));
@@ -290,4 +290,24 @@ fn runs_at_the_same_time_get_folders_of_their_own() {
     for number in 1..=6 {
         assert_eq!(scene.run(number).event_files().len(), 1);
     }
+}
+
+#[test]
+fn many_processes_of_one_thread_are_told_in_one_line() {
+    let mut lonely = Writer::new();
+    lonely.write(ThreadId(1), Draft::new(Kind::ThreadStart).word(1));
+    let scene = Scene::new();
+    fs::write(scene.path("lonely.events"), lonely.to_bytes()).unwrap();
+    let copies = format!(
+        "for n in 1 2 3 4 5 6 7 8 9; do cp {} \"$UNPICK_RUN_DIR\"/$n-0.events; done",
+        scene.path("lonely.events").display()
+    );
+    let output = scene.record(&[path_text(&scene.recording_script(&copies))]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(
+        text(&output.stderr),
+        "unpick: process 4242: 4 events of 2 threads, 12.0 KiB, complete\n\
+         unpick: 9 recordings of one thread each, complete\n\
+         unpick: next: unpick dump 1\n"
+    );
 }

@@ -71,8 +71,10 @@ impl fmt::Display for Problem {
         let place = self.place.as_ref().map(|(label, place)| (*label, place.as_str()));
         let why = self.why.as_deref().map(|why| ("why", why));
         let next = self.next.as_deref().map(|next| ("next", next));
-        for (label, text) in [place, why, next].into_iter().flatten() {
-            write!(f, "\n  {:<8}{text}", format!("{label}:"))?;
+        let parts: Vec<_> = [place, why, next].into_iter().flatten().collect();
+        let width = parts.iter().map(|(label, _)| label.len() + 1).max().unwrap_or(0);
+        for (label, text) in parts {
+            write!(f, "\n  {:<width$} {text}", format!("{label}:"))?;
         }
         Ok(())
     }
@@ -92,9 +94,18 @@ mod tests {
             .next("record it again");
         assert_eq!(
             problem.to_string(),
-            "error: run 42 cannot be read\n  file:   runs/42/events\n  why:    it is truncated\n  next:   record it again"
+            "error: run 42 cannot be read\n  file: runs/42/events\n  why:  it is truncated\n  next: record it again"
         );
         assert_eq!(problem.exit_code(), 2);
+    }
+
+    #[test]
+    fn parts_are_aligned_below_a_long_label() {
+        let problem = Problem::usage("it does not run").at("compiler", "gcc").why("it is a folder");
+        assert_eq!(
+            problem.to_string(),
+            "error: it does not run\n  compiler: gcc\n  why:      it is a folder"
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use unpick_events::{Kind, ThreadId};
 use unpick_recording::{AccessKind, Action, Recording};
 use unpick_runtime::recorder::{Recorder, Settings};
 use unpick_runtime::shadow::cell::{GRANULE, QUAD};
-use unpick_runtime::shadow::follow::follow;
+use unpick_runtime::shadow::follow::{follow, follow_byte};
 use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
     claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
@@ -215,6 +215,10 @@ impl Real {
             claim(thread, address, shape, site, kind == Kind::Write)
                 || follow(thread, address, shape, site, kind)
         };
+        let followed = || {
+            let _busy = thread.enter_quietly().expect("nobody else is at work");
+            follow_byte(thread, address, site, kind)
+        };
         let is_silent = match (kind, shape) {
             (Kind::Read, Some(shape)) => {
                 read_silently(hot.pass(), address, shape, site)
@@ -222,8 +226,8 @@ impl Real {
                     || claimed(shape)
             }
             (Kind::Write, Some(shape)) => write_silently(hot.pass(), address, shape, site) || claimed(shape),
-            (Kind::Read, None) if bytes == 1 => read_byte_silently(hot, address, site),
-            (Kind::Write, None) if bytes == 1 => write_byte_silently(hot, address, site),
+            (Kind::Read, None) if bytes == 1 => read_byte_silently(hot, address, site) || followed(),
+            (Kind::Write, None) if bytes == 1 => write_byte_silently(hot, address, site) || followed(),
             _ => false,
         };
         let access = Access { kind, flags: 0, address, bytes, site };

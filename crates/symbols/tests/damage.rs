@@ -58,7 +58,7 @@ fn a_program_rebuilt_since_the_recording_is_not_believed() {
         "{problem}"
     );
     assert!(
-        problem.contains("\n  next:   rebuild exactly what was recorded, or record again"),
+        problem.contains("\n  next: rebuild exactly what was recorded, or record again"),
         "{problem}"
     );
 }
@@ -78,7 +78,7 @@ fn a_missing_file_is_reported_once_and_places_keep_their_offset() {
     assert_eq!(symbols.resolve_site(0x1234), Some(0x1234), "the range is known without the file");
     let problems = symbols.problems();
     assert_eq!(problems.len(), 1);
-    assert!(problems[0].to_string().contains("file:   /nowhere/bank"));
+    assert!(problems[0].to_string().contains("file: /nowhere/bank"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub fn examine(runtime: &RuntimeFiles) -> Vec<Check> {
         overcommit(&setting("/proc/sys/vm/overcommit_memory")),
         address_space(&setting("/proc/self/limits")),
         runtime_folder(runtime),
+        runtime_to_preload(runtime),
         recordings_folder(),
     ]
 }
@@ -69,6 +70,12 @@ fn address_space(limits: &str) -> Check {
 fn runtime_folder(runtime: &RuntimeFiles) -> Check {
     let folder = runtime.object.parent().unwrap_or(Path::new("/"));
     Check::good("runtime unpacked to", folder.display().to_string())
+}
+
+/// For `LD_PRELOAD`; in the folder that the line before names.
+fn runtime_to_preload(runtime: &RuntimeFiles) -> Check {
+    let name = runtime.shared.file_name().unwrap_or_default().to_string_lossy();
+    Check::good("  for LD_PRELOAD", name)
 }
 
 fn recordings_folder() -> Check {

@@ -7,7 +7,7 @@ use super::hooks;
 use crate::local;
 use crate::perturb;
 use crate::shadow::cell::{GRANULE, QUAD};
-use crate::shadow::follow::follow;
+use crate::shadow::follow::{follow, follow_byte};
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{
     claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
@@ -40,6 +40,21 @@ extern "C" fn note_aligned(address: u64, site: u64, bytes: u64, kind: u64) {
         return;
     }
     note(address, site, bytes, kind);
+}
+
+/// Notes an access of one byte that did not pass in silence.
+#[cold]
+#[inline(never)]
+extern "C" fn note_byte(address: u64, site: u64, kind: u64) {
+    let what = if kind == WRITE { Kind::Write } else { Kind::Read };
+    if let Some(thread) = local::thread()
+        && !perturb::at_accesses()
+        && let Some(_busy) = thread.enter_quietly()
+        && follow_byte(thread, address, site as u32, what)
+    {
+        return;
+    }
+    note(address, site, 1, kind);
 }
 
 const READ: u64 = 0;
@@ -90,13 +105,13 @@ extern "C" fn write_4(address: u64, site: u64) {
 
 extern "C" fn read_1(address: u64, site: u64) {
     if !read_byte_silently(local::hot(), address, site as u32) {
-        note(address, site, 1, READ);
+        note_byte(address, site, READ);
     }
 }
 
 extern "C" fn write_1(address: u64, site: u64) {
     if !write_byte_silently(local::hot(), address, site as u32) {
-        note(address, site, 1, WRITE);
+        note_byte(address, site, WRITE);
     }
 }
 

@@ -6,6 +6,8 @@ use unpick_events::Kind;
 use unpick_events::kind::access_flags::{FREE, LIBRARY};
 
 use crate::local;
+use crate::shadow::cell::QUAD;
+use crate::shadow::silent::{read_among_readers, read_silently};
 use crate::shadow::{Access, range, touch};
 use crate::start::threads;
 
@@ -28,6 +30,12 @@ pub fn end(address: u64, bytes: u64, site: u64) {
 
 /// The object is used.
 pub fn look_at(address: u64, site: u64) {
+    let is_silent = address.is_multiple_of(LOOKED_AT)
+        && (read_silently(local::pass(), address, QUAD, site as u32)
+            || read_among_readers(local::hot(), address, QUAD, site as u32));
+    if is_silent {
+        return;
+    }
     note(Access { kind: Kind::Read, flags: LIBRARY, address, bytes: LOOKED_AT, site: site as u32 });
 }
 

@@ -6,9 +6,11 @@
 //! What gives something away is recorded on entering, what takes something on leaving. A closure given to a `Once` that
 //! panics is entered and never left.
 
-use unpick_events::Kind;
 use unpick_events::kind::lock_flags::{BY_CONDITION, IS_RUST, SHARED};
+use unpick_events::{Kind, MemoryOrder};
 
+use crate::local;
+use crate::shadow::{Access, touch};
 use crate::sync;
 
 /// The numbers of the functions, as `crates/instrument/src/cargo/std_functions.rs` gives them out.
@@ -69,11 +71,24 @@ pub extern "C" fn __unpick_std_leave(number: u32, first: u64, second: u64, retur
             record(Kind::ConditionWake, 0, first);
             record(Kind::Acquire, IS_RUST | BY_CONDITION, second);
         }
-        ONCE_CALL | ONCE_WAIT => record(Kind::OnceDone, 0, first),
+        ONCE_CALL => {
+            record(Kind::OnceDone, 0, first);
+            note_publishing(first, return_address);
+        }
+        ONCE_WAIT => record(Kind::OnceDone, 0, first),
         PARK | PARK_TIMEOUT | THREAD_PARK | THREAD_PARK_TIMEOUT => {
             record(Kind::HappensAfter, 0, ANY_UNPARK);
         }
         BARRIER_WAIT => record(Kind::BarrierLeave, 0, first),
         _ => {}
+    }
+}
+
+/// The word of a once has been written, by code without hooks: so that who looks at it later is seen to meet somebody.
+/// Whether this thread wrote it or waited for another is not told; as an atomic access it is in nobody's way.
+fn note_publishing(once: u64, return_address: u64) {
+    if let Some(thread) = local::thread() {
+        let (flags, site) = (MemoryOrder::AcquireRelease as u16, return_address as u32);
+        touch(thread, &Access { kind: Kind::ReadWrite, flags, address: once, bytes: 4, site });
     }
 }

@@ -8,7 +8,9 @@ use unpick_events::Kind;
 use unpick_events::access::PastKind;
 
 use super::cell::*;
+use super::pool::byte_cells;
 use super::region::cell;
+use super::touch::{gather, is_per_byte};
 use crate::frames;
 use crate::heap;
 use crate::stream::{self, LastAccess, NO_PAST, Step};
@@ -21,6 +23,28 @@ pub fn follow(thread: &Thread, address: u64, shape: u32, site: u32, kind: Kind) 
         return false;
     }
     let followed = is_candidate(thread, mine.state(), shape, kind) && step(thread, mine, address, shape, site, kind);
+    low.unlock();
+    followed
+}
+
+/// As `follow`, for one byte that has a cell of its own.
+pub fn follow_byte(thread: &Thread, address: u64, site: u32, kind: Kind) -> bool {
+    let (low, quad) = (cell(address & !7), cell(address));
+    if !is_per_byte(quad.raw_state()) || !low.try_lock() {
+        return false;
+    }
+    let followed = is_per_byte(quad.state()) && {
+        let bytes = byte_cells(quad.state() & INDEX_MASK);
+        let mine = &bytes[address as usize & 3];
+        let shape = shape_of_bytes(1 << (address & 3));
+        let followed =
+            is_candidate(thread, mine.state(), shape, kind) && step(thread, mine, address, shape, site, kind);
+        // The last byte of a loop over them makes all four say the same again.
+        if followed && address & 3 == 3 {
+            gather(thread, quad, bytes);
+        }
+        followed
+    };
     low.unlock();
     followed
 }
@@ -48,7 +72,7 @@ fn step(thread: &Thread, cell: &Cell, address: u64, shape: u32, site: u32, kind:
     if past[0].kind != PastKind::Write && state & SOLE != 0 {
         return false;
     }
-    let unit = if shape == GRANULE { 8 } else { 4 };
+    let unit = if shape == GRANULE { 8 } else { (shape >> BYTES_SHIFT).count_ones() as u16 };
     let Some(stamp) = stream::step(thread, &Step { kind, unit, site, context, address, past, not_before }) else {
         return false;
     };

@@ -624,7 +624,7 @@ fn widen(low: &Cell, high: &Cell) {
 }
 
 /// Four cells for a byte each become one again, if they say the same.
-fn gather(thread: &Thread, cell: &Cell, bytes: &'static [Cell; 4]) {
+pub(super) fn gather(thread: &Thread, cell: &Cell, bytes: &'static [Cell; 4]) {
     let mut known = 0;
     let mut example: Option<&Cell> = None;
     for byte in bytes {

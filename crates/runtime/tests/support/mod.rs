@@ -94,6 +94,11 @@ impl Program {
         self.folder.path()
     }
 
+    /// The program with the runtime in it.
+    pub fn watched(&self) -> &Path {
+        &self.watched
+    }
+
     /// Runs both, demands that they do the same, and reads what was recorded.
     pub fn check(&self) -> Run {
         self.check_with(&[], "")
@@ -134,7 +139,7 @@ fn set_open_to_all(folder: &Path) {
 }
 
 /// A hang is a failure, and it must not be ours to wait for.
-fn limited(program: &Path) -> Command {
+pub fn limited(program: &Path) -> Command {
     let mut command = Command::new("timeout");
     command.args(["--signal=ABRT", "60"]).arg(program);
     command

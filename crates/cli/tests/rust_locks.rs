@@ -1,0 +1,149 @@
+//! Locks of Rust's std and of parking_lot, from `unpick cargo` to the dump: who waited for a lock, got it and gave it up.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rust-locks");
+
+fn unpick(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
+    // What the cargo that runs this test was told is not meant for the one under test.
+    for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "RUSTFLAGS", "RUSTC_WRAPPER", "CARGO"] {
+        command.env_remove(variable);
+    }
+    let output = command.current_dir(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The dump of a full recording of the fixture.
+fn dumped() -> &'static [Value] {
+    static LINES: OnceLock<Vec<Value>> = OnceLock::new();
+    LINES.get_or_init(|| {
+        // Stays, with what is built in it, for the next test run.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-locks");
+        for file in ["Cargo.toml", "Cargo.lock", "src/main.rs"] {
+            let goal = folder.join(file);
+            fs::create_dir_all(goal.parent().unwrap()).unwrap();
+            let text = fs::read(Path::new(FIXTURE).join(file)).unwrap();
+            if fs::read(&goal).ok().as_ref() != Some(&text) {
+                fs::write(goal, text).unwrap();
+            }
+        }
+        let built = unpick(&folder, &["cargo", "build", "--message-format=json"]);
+        let program = executable(&built);
+        let store = tempfile::tempdir().unwrap();
+        let store = store.path().to_str().unwrap();
+        let recorded = unpick(&folder, &["record", "--full", "--store", store, "--", program.to_str().unwrap()]);
+        assert_eq!(String::from_utf8_lossy(&recorded.stdout), "1 1 1\n");
+        let dump = unpick(&folder, &["dump", "--json", "--store", store]);
+        let lines = String::from_utf8(dump.stdout).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    })
+}
+
+fn executable(built: &Output) -> PathBuf {
+    let text = String::from_utf8_lossy(&built.stdout).into_owned();
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let path = messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned())).next();
+    PathBuf::from(path.expect("cargo names what it built"))
+}
+
+/// What happened to a lock, in order: thread and step. Atomic accesses by the names their functions give them.
+fn story(lock: &str) -> Vec<String> {
+    let of_lock = |event: &&Value| {
+        event["type"] == "event" && event["object"].as_str().is_some_and(|name| name.contains(lock))
+    };
+    let step = |event: &Value| -> Option<String> {
+        let flags = event["flags"].as_array().map_or(&[][..], Vec::as_slice);
+        let has = |flag: &str| flags.iter().any(|one| one == flag);
+        let shared = if has("shared") { " shared" } else { "" };
+        let step = match event["kind"].as_str()? {
+            kind @ ("LockWait" | "Acquire" | "Release") => {
+                assert!(has("rust"), "{event}");
+                format!("{kind}{shared}")
+            }
+            // How std puts threads to sleep.
+            "FutexWait" | "FutexWoken" | "FutexWake" => return None,
+            "Read" | "Write" | "ReadWrite" => event["rust_lock"]["step"].as_str()?.to_owned(),
+            kind => kind.to_owned(),
+        };
+        Some(format!("T{} {step}", event["thread"]))
+    };
+    dumped().iter().filter(of_lock).filter_map(step).collect()
+}
+
+fn position(story: &[String], step: &str) -> usize {
+    story.iter().position(|one| one == step).unwrap_or_else(|| panic!("{step} is not in {story:?}"))
+}
+
+#[test]
+fn nothing_is_missing_from_the_recording() {
+    let process = dumped().iter().find(|line| line["type"] == "process").unwrap();
+    assert_eq!(process["complete"], true, "{process}");
+}
+
+#[test]
+fn a_contended_mutex_is_waited_for_taken_and_given_up() {
+    // T1 had it first, alone: that needs no event.
+    let expected = ["T2 LockWait", "T1 unlock", "T2 Acquire", "T2 unlock", "T1 lock", "T1 unlock"];
+    assert_eq!(story("rust_locks::MUTEX.inner"), expected);
+}
+
+#[test]
+fn readers_and_writers_of_a_contended_rwlock_are_told_apart() {
+    let expected = [
+        "T3 LockWait shared",
+        "T1 unlock",
+        "T3 Acquire shared",
+        "T3 unlock-shared",
+        "T1 lock-shared",
+        "T4 LockWait",
+        "T1 unlock-shared",
+        "T4 Acquire",
+        "T4 unlock",
+        "T1 lock-shared",
+        "T1 unlock-shared",
+    ];
+    assert_eq!(story("rust_locks::RWLOCK.inner"), expected);
+}
+
+#[test]
+fn a_condition_wait_gives_the_mutex_up_and_takes_it_again() {
+    let story = story("rust_locks::READY");
+    let steps = ["T8 Release", "T8 ConditionWait", "T1 unlock", "T8 ConditionWake", "T8 Acquire", "T8 unlock"];
+    let positions = steps.map(|step| position(&story, step));
+    assert!(positions.is_sorted(), "{story:?}");
+}
+
+#[test]
+fn a_once_is_begun_and_done() {
+    let steps = ["T10 OnceBegin", "T10 OnceDone", "T1 look-at-once"];
+    let story = story("rust_locks::ONCE");
+    let positions = steps.map(|step| position(&story, step));
+    assert!(positions.is_sorted(), "{story:?}");
+}
+
+#[test]
+fn barriers_parking_and_the_end_of_scopes_are_there() {
+    let count = |kind: &str| dumped().iter().filter(|line| line["kind"] == kind).count();
+    assert_eq!((count("BarrierArrive"), count("BarrierLeave")), (2, 2));
+    let scopes = 8;
+    assert_eq!(count("HappensBefore"), scopes, "one thread ends in each scope");
+    assert!(count("HappensAfter") >= 1, "a thread was parked");
+}
+
+/// An unlock may hand the lock over to who waits, without an access to it: so only what is sure is asked for.
+#[test]
+fn locks_of_parking_lot_are_recognised() {
+    for (lock, waiter) in [("OTHER_MUTEX", "T5"), ("OTHER_RWLOCK", "T6")] {
+        let story = story(lock);
+        assert!(position(&story, &format!("{waiter} unlock")) < story.len(), "{story:?}");
+    }
+    assert!(position(&story("OTHER_MUTEX"), "T5 unlock") < position(&story("OTHER_MUTEX"), "T1 lock"));
+    position(&story("OTHER_RWLOCK"), "T7 unlock-shared");
+}
