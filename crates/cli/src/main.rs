@@ -5,6 +5,7 @@ mod cargo;
 mod cc;
 mod doctor;
 mod dump;
+mod help_files;
 mod quantities;
 mod record;
 
@@ -40,6 +41,12 @@ enum Verb {
     Dump(dump::Dump),
     /// Say which compilers and machine settings work here, and what is missing
     Doctor,
+    /// Print completions for a shell
+    #[command(after_help = help_files::COMPLETIONS_HELP)]
+    Completions(help_files::Completions),
+    /// Print the manual page, of Unpick or of one verb
+    #[command(after_help = help_files::MAN_HELP)]
+    Man(help_files::Man),
 }
 
 /// What follows a verb that stands in for another program.
@@ -67,6 +74,8 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Record(record) => record::run(record),
         Verb::Dump(dump) => dump::run(dump),
         Verb::Doctor => doctor::run(),
+        Verb::Completions(completions) => help_files::print_completions(completions),
+        Verb::Man(man) => help_files::print_man(man),
     }
 }
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use unpick_problem::Problem;
-use unpick_recording::{Recording, RunOptions};
+use unpick_problem::{Problem, exit};
+use unpick_recording::{Outcome, Recording, RunOptions};
 use unpick_runner::{Choices, Failure, FinishedRun, Plan, Store, run_number};
 
 use crate::quantities::{bytes, bytes_in_words, counted, nanoseconds, parts_per_million};
@@ -122,6 +122,13 @@ fn nothing_recorded(finished: &FinishedRun) -> Problem {
         .at("file", finished.program.path.display());
     if let Some(failure) = finished.failures.first() {
         return the_runtime_failed(failure);
+    }
+    if finished.info.outcome == (Outcome::Exit { code: exit::OWN_FAULT.into() }) {
+        return problem
+            .why("a program that was started cannot be recorded, for the reason it has printed")
+            .next(
+                "follow its advice; if it printed none, see what this machine lacks: unpick doctor",
+            );
     }
     match finished.program.built_with_unpick {
         Some(true) => problem

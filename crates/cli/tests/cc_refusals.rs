@@ -23,7 +23,7 @@ fn other_machines_are_refused() {
     for option in ["-m32", "-mx32", "--target=aarch64-linux-gnu"] {
         let text = refusal(&format!("$CC {option} -c part.c"));
         assert!(
-            text.starts_with("error: programs for this machine cannot be instrumented\n"),
+            text.starts_with("error: programs for another machine cannot be instrumented\n"),
             "{text}"
         );
         assert!(text.contains(option) && text.contains("\n  next: "), "{text}");

@@ -9,6 +9,7 @@ use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 use tempfile::TempDir;
 use unpick_events::access::PastKind;
+use unpick_events::file::{file_field, lost};
 use unpick_events::kind::{access_flags, lock_flags};
 use unpick_events::{Kind, MemoryOrder, Past, Site, ThreadId};
 use unpick_recording::writer::{Draft, Writer};
@@ -110,6 +111,19 @@ fn the_head_says_what_ran_and_how_it_ended() {
     assert_eq!(lines[2], "  outcome   killed by signal 6 after 12 ms");
     assert_eq!(lines[4], "process 4242: 41 events of 2 threads");
     assert_eq!(lines[6], "  complete  yes");
+}
+
+#[test]
+fn a_recording_that_ended_early_does_not_say_how_the_process_ended() {
+    let mut writer = every_kind();
+    writer.set(file_field::LOST, lost::LIMIT);
+    writer.set(file_field::DROPPED, 1);
+    writer.set(file_field::ORDERLY_EXIT, 0);
+    let lines = lines(store(&writer).path(), &[]);
+    assert!(
+        lines.iter().any(|line| line == "  ended     not known: the recording had ended before")
+    );
+    assert!(lines.iter().any(|line| line.contains("1 event was dropped")));
 }
 
 #[test]

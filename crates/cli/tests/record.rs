@@ -258,6 +258,7 @@ fn a_program_with_another_sanitizer_is_refused() {
             .current_dir(scene.folder.path())
             .output();
         if !built.is_ok_and(|output| output.status.success()) {
+            assert!(std::env::var_os("CI").is_none(), "gcc cannot build with {name} here");
             eprintln!("skipped: gcc cannot build with {name} here");
             continue;
         }
@@ -268,6 +269,16 @@ fn a_program_with_another_sanitizer_is_refused() {
 }
 
 #[test]
+fn a_program_that_refuses_to_run_is_not_told_to_be_built() {
+    let scene = Scene::new();
+    let output = scene.record(&[path_text(&scene.script("exit 70"))]);
+    assert_eq!(output.status.code(), Some(70));
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("cannot be recorded, for the reason it has printed"), "{stderr}");
+    assert!(!stderr.contains("built"), "{stderr}");
+}
+
+#[test]
 fn a_store_that_cannot_be_written_stops_the_run_before_it_begins() {
     let scene = Scene::new();
     fs::write(scene.path("file"), "").unwrap();
@@ -275,6 +286,7 @@ fn a_store_that_cannot_be_written_stops_the_run_before_it_begins() {
     let output = scene.record(&["--store", "file/store", "--", path_text(&program)]);
     assert_eq!(output.status.code(), Some(70));
     assert!(text(&output.stderr).contains("the program was not started"));
+    assert!(text(&output.stderr).contains("next:   choose a folder you can write to"));
     assert!(!scene.path("started").exists());
 }
 

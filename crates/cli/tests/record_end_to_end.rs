@@ -136,3 +136,26 @@ fn without_debug_info_places_are_offsets_and_one_note_says_what_to_do() {
     assert_eq!(notes, 1, "{}", stderr(&output));
     assert!(stderr(&output).contains("-g"));
 }
+
+#[test]
+fn a_recording_that_reaches_its_limit_says_so_and_the_program_ends_as_always() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/tests/programs/much.c");
+    let built = unpick(folder.path(), &["cc", "-g", "-O1", source, "-o", "much", "-pthread"]);
+    assert!(built.status.success(), "{}", stderr(&built));
+    let output = unpick(folder.path(), &["record", "--limit", "64KiB", "--", "./much"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "10000 24995000 10\n");
+    let text = stderr(&output);
+    assert!(text.contains("the size limit of 65536 bytes was reached"), "{text}");
+    assert!(text.contains("record again with a higher --limit"), "{text}");
+    let lines = dumped(folder.path());
+    let process = lines.iter().find(|line| line["type"] == "process").unwrap();
+    assert_eq!(
+        (&process["complete"], &process["orderly_exit"]),
+        (&Value::Bool(false), &Value::Bool(true))
+    );
+    let file = folder.path().join(process["file"].as_str().unwrap());
+    let bytes = fs::metadata(file).unwrap().len();
+    assert!(bytes <= 4096 + 65536, "{bytes} bytes");
+}

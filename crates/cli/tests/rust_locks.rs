@@ -12,7 +12,9 @@ const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rust-
 fn unpick(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
     // What the cargo that runs this test was told is not meant for the one under test.
-    for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "RUSTFLAGS", "RUSTC_WRAPPER", "CARGO"] {
+    for variable in
+        ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "RUSTFLAGS", "RUSTC_WRAPPER", "CARGO"]
+    {
         command.env_remove(variable);
     }
     let output = command.current_dir(folder).args(arguments).output().unwrap();
@@ -38,7 +40,10 @@ fn dumped() -> &'static [Value] {
         let program = executable(&built);
         let store = tempfile::tempdir().unwrap();
         let store = store.path().to_str().unwrap();
-        let recorded = unpick(&folder, &["record", "--full", "--store", store, "--", program.to_str().unwrap()]);
+        let recorded = unpick(
+            &folder,
+            &["record", "--full", "--store", store, "--", program.to_str().unwrap()],
+        );
         assert_eq!(String::from_utf8_lossy(&recorded.stdout), "1 1 1\n");
         let dump = unpick(&folder, &["dump", "--json", "--store", store]);
         let lines = String::from_utf8(dump.stdout).unwrap();
@@ -49,7 +54,8 @@ fn dumped() -> &'static [Value] {
 fn executable(built: &Output) -> PathBuf {
     let text = String::from_utf8_lossy(&built.stdout).into_owned();
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let path = messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned())).next();
+    let path =
+        messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned())).next();
     PathBuf::from(path.expect("cargo names what it built"))
 }
 
@@ -115,7 +121,14 @@ fn readers_and_writers_of_a_contended_rwlock_are_told_apart() {
 #[test]
 fn a_condition_wait_gives_the_mutex_up_and_takes_it_again() {
     let story = story("rust_locks::READY");
-    let steps = ["T8 Release", "T8 ConditionWait", "T1 unlock", "T8 ConditionWake", "T8 Acquire", "T8 unlock"];
+    let steps = [
+        "T8 Release",
+        "T8 ConditionWait",
+        "T1 unlock",
+        "T8 ConditionWake",
+        "T8 Acquire",
+        "T8 unlock",
+    ];
     let positions = steps.map(|step| position(&story, step));
     assert!(positions.is_sorted(), "{story:?}");
 }
@@ -144,6 +157,8 @@ fn locks_of_parking_lot_are_recognised() {
         let story = story(lock);
         assert!(position(&story, &format!("{waiter} unlock")) < story.len(), "{story:?}");
     }
-    assert!(position(&story("OTHER_MUTEX"), "T5 unlock") < position(&story("OTHER_MUTEX"), "T1 lock"));
+    assert!(
+        position(&story("OTHER_MUTEX"), "T5 unlock") < position(&story("OTHER_MUTEX"), "T1 lock")
+    );
     position(&story("OTHER_RWLOCK"), "T7 unlock-shared");
 }

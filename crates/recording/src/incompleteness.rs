@@ -18,7 +18,7 @@ pub fn sentences(header: &FileHeader) -> Vec<String> {
         ));
     }
     if header.lost == 0 && header.dropped > 0 {
-        sentences.push(format!("{} were not recorded", events(header.dropped)));
+        sentences.push(format!("{} not recorded", events_were(header.dropped)));
     }
     sentences
 }
@@ -37,17 +37,17 @@ const REASONS: &[(u64, Sentence)] = &[
 
 fn limit(header: &FileHeader) -> String {
     format!(
-        "the size limit of {} bytes was reached and {} were dropped: record again with a higher --limit",
+        "the size limit of {} bytes was reached and {} dropped: record again with a higher --limit",
         header.limit,
-        events(header.dropped)
+        events_were(header.dropped)
     )
 }
 
 fn disk(header: &FileHeader) -> String {
     format!(
-        "the disk had no room for more ({}) and {} were dropped: free some space or choose another --store",
+        "the disk had no room for more ({}) and {} dropped: free some space or choose another --store",
         std::io::Error::from_raw_os_error(i32::try_from(header.error).unwrap_or(0)),
-        events(header.dropped)
+        events_were(header.dropped)
     )
 }
 
@@ -64,8 +64,8 @@ fn signal(_: &FileHeader) -> String {
 
 fn memory(header: &FileHeader) -> String {
     format!(
-        "the recorder got no memory for its bookkeeping and {} were dropped",
-        events(header.dropped)
+        "the recorder got no memory for its bookkeeping and {} dropped",
+        events_were(header.dropped)
     )
 }
 
@@ -78,6 +78,6 @@ fn stuck(_: &FileHeader) -> String {
     "a thread was stopped for good inside the recorder: other accesses to the bytes it was at are missing".to_owned()
 }
 
-fn events(count: u64) -> String {
-    if count == 1 { "1 event".to_owned() } else { format!("{count} events") }
+fn events_were(count: u64) -> String {
+    if count == 1 { "1 event was".to_owned() } else { format!("{count} events were") }
 }

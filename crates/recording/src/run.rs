@@ -128,14 +128,34 @@ impl RunInfo {
         serde_json::from_str(&text).map_err(|error| damaged_run(&path, &error))
     }
 
-    /// Writes `run.json` in one step: a reader sees the old one or the new one.
+    /// Writes `run.json` in one step: a reader sees the old one or the new one. Where the disk has no room
+    /// for two, the new one is written over the old one, whose space is enough.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
-        let unfinished = folder.join(format!("{RUN_FILE}.unfinished"));
-        fs::write(&unfinished, text)?;
-        fs::rename(unfinished, folder.join(RUN_FILE))
+        let path = folder.join(RUN_FILE);
+        match replace(&path, &text) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => overwrite(&path, &text),
+            answer => answer,
+        }
     }
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = path.with_extension("json.unfinished");
+    let answer = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+    if answer.is_err() {
+        // It may not be there, and helps nobody if it is.
+        let _ = fs::remove_file(unfinished);
+    }
+    answer
+}
+
+/// Not `fs::write`, which would give up the space first, for somebody else to take.
+fn overwrite(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).open(path)?;
+    io::Write::write_all(&mut file, text.as_bytes())?;
+    file.set_len(text.len() as u64)
 }
 
 /// The event files in a folder, by process and image number.
@@ -161,7 +181,7 @@ fn no_run(path: &Path, error: &io::Error) -> Problem {
     Problem::usage("this is not the folder of a run")
         .at("file", path.display())
         .why(error)
-        .next("look at the runs there are: ls .unpick/runs")
+        .next("name a folder of .unpick/runs, or an event file: unpick dump FILE.events")
 }
 
 fn damaged_run(path: &Path, error: &serde_json::Error) -> Problem {
@@ -175,4 +195,30 @@ fn cannot_list(folder: &Path, error: &io::Error) -> Problem {
     Problem::own_fault("the folder of the run cannot be listed")
         .at("folder", folder.display())
         .why(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_room_for_two_the_new_text_takes_the_place_of_the_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(RUN_FILE);
+        replace(&path, "a long description").unwrap();
+        overwrite(&path, "short").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "short");
+        overwrite(&path, "a description that is longer than the first").unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "a description that is longer than the first");
+    }
+
+    #[test]
+    fn what_could_not_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(RUN_FILE);
+        fs::create_dir(&path).unwrap();
+        assert!(replace(&path, "text").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

@@ -50,7 +50,7 @@ impl Program {
 }
 
 fn locate(name: &Path) -> Result<PathBuf, Problem> {
-    if name.components().count() > 1 || name.is_absolute() {
+    if name.components().count() > 1 || name.is_absolute() || name.is_dir() {
         return if name.exists() { Ok(name.to_owned()) } else { Err(missing(name)) };
     }
     let folders = env::var_os("PATH").unwrap_or_default();

@@ -72,10 +72,13 @@ impl Store {
         let problem =
             Problem::usage(format!("there is no run {number}")).at("folder", self.runs().display());
         match self.numbered().last() {
-            Some((last, _)) => problem.why(format!("the last run is {last}")),
-            None => problem.why("there are no runs yet"),
+            Some((last, _)) => problem
+                .why(format!("the last run is {last}"))
+                .next("leave the number out to see that one: unpick dump"),
+            None => {
+                problem.why("there are no runs yet").next("record one: unpick record -- PROGRAM")
+            }
         }
-        .next("record one: unpick record -- PROGRAM")
     }
 
     fn no_runs(&self) -> Problem {
@@ -124,10 +127,16 @@ fn try_to_write(folder: &Path) -> io::Result<()> {
 }
 
 fn cannot_write(folder: &Path, error: &io::Error) -> Problem {
+    let advice = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space, or choose another folder"
+        }
+        _ => "choose a folder you can write to",
+    };
     Problem::own_fault("the run cannot be stored; the program was not started")
         .at("folder", folder.display())
         .why(error)
-        .next("free some space or choose another folder: unpick record --store DIR -- PROGRAM")
+        .next(format!("{advice}: unpick record --store DIR -- PROGRAM"))
 }
 
 #[cfg(test)]

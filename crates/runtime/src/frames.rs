@@ -47,12 +47,14 @@ pub fn prepare(thread: &Thread, hot: &Hot) {
     hot.frames_end.set(bottom.wrapping_add(MAX_FRAMES));
 }
 
+#[allow(clippy::mut_from_ref)] // the thread's own, as the SAFETY note says
 fn remembered(thread: &Thread) -> &mut [u32] {
     let start = thread.frames.get().wrapping_add(MAX_FRAMES).cast::<u32>();
     // SAFETY: `prepare` mapped this table behind the frames; only the busy thread itself uses it.
     unsafe { core::slice::from_raw_parts_mut(start, REMEMBERED) }
 }
 
+#[allow(clippy::mut_from_ref)] // the thread's own, as the SAFETY note says
 fn frames(thread: &Thread) -> &mut [Frame] {
     let bottom = thread.frames.get();
     if bottom.is_null() {

@@ -3,7 +3,7 @@
 use core::arch::{asm, global_asm};
 use core::cell::Cell;
 
-use crate::thread::{Hot, Pass, PASS_OFFSETS, Thread};
+use crate::thread::{Hot, PASS_OFFSETS, Pass, Thread};
 
 global_asm!(
     ".section .tbss.unpick_hot,\"awT\",@nobits",

@@ -67,7 +67,8 @@ pub fn before_access(thread: &Thread, access: &Access) {
 
 fn is_shared(thread: &Thread, address: u64) -> bool {
     let state = region::cell(address).state();
-    state & (INDIRECT | SHARED) != 0 || (state != 0 && state & THREAD_MASK != thread.number() as u32)
+    state & (INDIRECT | SHARED) != 0
+        || (state != 0 && state & THREAD_MASK != thread.number() as u32)
 }
 
 #[inline]
@@ -85,7 +86,11 @@ fn perhaps_delay(thread: &Thread, place: Place) {
     }
     let (shortest, longest) = (SHORTEST.load(Relaxed), LONGEST.load(Relaxed));
     let length = shortest + next_random(thread) % (longest - shortest + 1);
-    if length == 0 { sys::yield_now() } else { sys::sleep(length) }
+    if length == 0 {
+        sys::yield_now()
+    } else {
+        sys::sleep(length)
+    }
     thread.recorder.add(file_field::DELAYED, length);
     record(thread, length);
 }

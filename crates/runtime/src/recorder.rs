@@ -46,7 +46,8 @@ impl Recorder {
 
     /// Starts recording into a new file at `path` (zero-terminated). Fails if the file exists.
     pub fn start(&self, path: &[u8], settings: Settings) -> Result<(), i32> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+        let flags =
+            libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | libc::O_NOFOLLOW;
         let file = sys::open(path, flags, 0o600)?;
         let answer = self.map_file(file, settings);
         sys::close(file);
@@ -54,9 +55,12 @@ impl Recorder {
     }
 
     fn map_file(&self, file: i32, settings: Settings) -> Result<(), i32> {
-        let wanted = file::FILE_HEADER_BYTES + settings.limit / file::CHUNK_ALIGNMENT * file::CHUNK_ALIGNMENT;
+        let wanted = file::FILE_HEADER_BYTES
+            + settings.limit / file::CHUNK_ALIGNMENT * file::CHUNK_ALIGNMENT;
         // Growing a file beyond RLIMIT_FSIZE would raise SIGXFSZ in the program.
-        let bytes = wanted.min(sys::soft_limit(libc::RLIMIT_FSIZE as u32) / file::CHUNK_ALIGNMENT * file::CHUNK_ALIGNMENT);
+        let bytes = wanted.min(
+            sys::soft_limit(libc::RLIMIT_FSIZE) / file::CHUNK_ALIGNMENT * file::CHUNK_ALIGNMENT,
+        );
         sys::set_length(file, bytes)?;
         let base = sys::map_shared(file, bytes as usize)?;
         if let Err(errno) = make_writable(base, file::FILE_HEADER_BYTES as usize) {
@@ -170,12 +174,19 @@ impl Recorder {
             return None;
         }
         let next = self.field(file_field::CHUNKS_END)?;
-        let taken = next.fetch_update(AcqRel, Acquire, |at| (at + bytes <= end).then_some(at + bytes));
+        let taken =
+            next.fetch_update(AcqRel, Acquire, |at| (at + bytes <= end).then_some(at + bytes));
         if taken.is_err() {
             self.mark_lost(lost::LIMIT);
             self.end.store(0, Release);
         }
         taken.ok()
+    }
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -190,22 +190,25 @@ mod dynamic_linking {
 
     /// Two runtimes that watch the same hooks or replace the same functions cannot live in one process.
     fn refuse_other_runtimes() {
-        for (symbol, name) in [
-            (c"__asan_init", &b"AddressSanitizer"[..]),
-            (c"__msan_init", b"MemorySanitizer"),
-            (c"__tsan_init", b"ThreadSanitizer"),
-        ] {
-            if is_elsewhere(symbol) {
+        for (symbol, name) in
+            [(c"__asan_init", &b"AddressSanitizer"[..]), (c"__msan_init", b"MemorySanitizer")]
+        {
+            if is_there(ANYWHERE, symbol) {
                 refuse(name);
             }
         }
+        if is_there(AFTER_US, c"__tsan_init") {
+            refuse(b"ThreadSanitizer");
+        }
     }
 
-    /// Whether a module after ours has this symbol.
-    fn is_elsewhere(symbol: &CStr) -> bool {
-        const NEXT: *mut c_void = -1_isize as *mut c_void;
+    const ANYWHERE: *mut c_void = core::ptr::null_mut();
+    /// In a module after ours, which has that symbol too.
+    const AFTER_US: *mut c_void = -1_isize as *mut c_void;
+
+    fn is_there(whence: *mut c_void, symbol: &CStr) -> bool {
         // SAFETY: the name is zero-terminated.
-        unsafe { !dlsym(NEXT, symbol.as_ptr()).is_null() }
+        unsafe { !dlsym(whence, symbol.as_ptr()).is_null() }
     }
 
     fn refuse(name: &[u8]) -> ! {

@@ -56,8 +56,14 @@ const MOST_PAST: usize = 2;
 
 /// A loop over memory has a few sites, which should not share a place.
 const OPEN: usize = 64;
-const NO_STORY: Story =
-    Story { kind: Kind::Read, flags: 0, unit: 0, site: Site(0), context: Context(0), past: [NO_PAST; MOST_PAST] };
+const NO_STORY: Story = Story {
+    kind: Kind::Read,
+    flags: 0,
+    unit: 0,
+    site: Site(0),
+    context: Context(0),
+    past: [NO_PAST; MOST_PAST],
+};
 const NO_ACCESS: OpenAccess = OpenAccess {
     story: NO_STORY,
     event: core::ptr::null_mut(),
@@ -173,7 +179,12 @@ pub fn append_access(
     let in_step = open.period == thread.stream.period.get()
         && open.story == story
         && (step == open.step || step == header.unit as i64);
-    if in_step && open.is_long && step == open.step && open.stamp > not_before && lengthen(open, stretch) {
+    if in_step
+        && open.is_long
+        && step == open.step
+        && open.stamp > not_before
+        && lengthen(open, stretch)
+    {
         return open.stamp;
     }
     let long = if is_range {
@@ -252,7 +263,12 @@ pub fn step(thread: &Thread, next: &Step) -> Option<u32> {
 }
 
 /// Writes an event; null if there is no room for it.
-fn write_access(thread: &Thread, mut header: Header, long: Option<u64>, past: &[LastAccess]) -> *mut u64 {
+fn write_access(
+    thread: &Thread,
+    mut header: Header,
+    long: Option<u64>,
+    past: &[LastAccess],
+) -> *mut u64 {
     let listed = past.iter().filter(|access| !access.is_recorded);
     header.words = HEADER_WORDS + long.is_some() as usize + listed.clone().count() * PAST_WORDS;
     if long.is_some() {
@@ -326,7 +342,8 @@ fn begin_chunk(thread: &Thread) -> Option<()> {
     let stream = &thread.stream;
     let (full, bytes) = stream.chunk.get();
     let ordinal = thread.hot().time.get() as u64;
-    let Some(chunk) = thread.recorder.take_chunk(thread.number(), stream.sequence.get(), ordinal) else {
+    let Some(chunk) = thread.recorder.take_chunk(thread.number(), stream.sequence.get(), ordinal)
+    else {
         thread.recorder.add(file_field::DROPPED, 1);
         return None;
     };

@@ -3,6 +3,7 @@
 //! What gives something away (unlock, signal, post, create) is recorded before it takes effect; what takes
 //! something (lock, wait, join) after. So the order of stamps is an order in which it can have happened.
 
+use unpick_events::file::file_field;
 use unpick_events::header::Header;
 use unpick_events::{Address, Context, Kind, Site};
 
@@ -31,7 +32,8 @@ pub fn record_for(
     payload: &[u64],
 ) {
     if !thread.recorder.is_on() {
-        return;
+        // If there is a file, it cannot grow any more.
+        return thread.recorder.add(file_field::DROPPED, 1);
     }
     let Some(_busy) = thread.enter() else { return };
     let context = if site == 0 { Context(0) } else { frames::context(thread) };

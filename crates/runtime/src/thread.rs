@@ -47,7 +47,8 @@ pub struct Pass {
 }
 
 /// `local::pass` reads these from thread-local storage without a pointer to it.
-pub const PASS_OFFSETS: (usize, usize) = (core::mem::offset_of!(Hot, key), core::mem::offset_of!(Hot, time));
+pub const PASS_OFFSETS: (usize, usize) =
+    (core::mem::offset_of!(Hot, key), core::mem::offset_of!(Hot, time));
 const _: () = assert!(core::mem::offset_of!(Hot, kept) == PASS_OFFSETS.0 + 4);
 
 impl Hot {
@@ -218,7 +219,8 @@ fn copy_hot(from: &Hot, to: &Hot) {
 #[repr(align(64))]
 struct EventCount(AtomicU32);
 
-static EVENT_COUNTS: [EventCount; MAX_THREADS + 1] = [const { EventCount(AtomicU32::new(0)) }; MAX_THREADS + 1];
+static EVENT_COUNTS: [EventCount; MAX_THREADS + 1] =
+    [const { EventCount(AtomicU32::new(0)) }; MAX_THREADS + 1];
 static THREADS: [AtomicPtr<Thread>; MAX_THREADS + 1] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_THREADS + 1];
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
@@ -250,8 +252,8 @@ pub fn threads_so_far() -> u32 {
 
 /// A number for a new thread, or `None` when all have been given out.
 pub fn new_number(recorder: &Recorder) -> Option<u16> {
-    let taken =
-        NUMBERS.fetch_update(Relaxed, Relaxed, |last| (last < MAX_THREADS as u32).then_some(last + 1));
+    let taken = NUMBERS
+        .fetch_update(Relaxed, Relaxed, |last| (last < MAX_THREADS as u32).then_some(last + 1));
     if taken.is_err() {
         recorder.mark_lost(lost::THREADS);
     }
@@ -267,7 +269,11 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     thread.busy.store(false, Relaxed);
     let hot = &thread.resting;
     hot.key.set(number as u32 | cell::SOLE);
-    hot.kept.set(if recorder.is_full() || crate::perturb::at_accesses() { !0 } else { !cell::SHARED });
+    hot.kept.set(if recorder.is_full() || crate::perturb::at_accesses() {
+        !0
+    } else {
+        !cell::SHARED
+    });
     hot.time.set(0);
     thread.forget_shared_stack();
     crate::frames::prepare(thread, hot);

@@ -19,7 +19,8 @@ use unpick_runtime::shadow::cell::{GRANULE, QUAD};
 use unpick_runtime::shadow::follow::{follow, follow_byte};
 use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
-    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
+    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently,
+    write_silently,
 };
 use unpick_runtime::shadow::{Access, region, touch};
 use unpick_runtime::thread::{self, Thread};
@@ -30,22 +31,42 @@ const BYTES: u64 = 40;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Access { thread: usize, kind: Kind, offset: u64, bytes: u64, site: u32 },
-    NewLife { offset: u64, bytes: u64 },
+    Access {
+        thread: usize,
+        kind: Kind,
+        offset: u64,
+        bytes: u64,
+        site: u32,
+    },
+    NewLife {
+        offset: u64,
+        bytes: u64,
+    },
     /// Something else happens in the thread, so that times move on.
-    Elsewhere { thread: usize },
+    Elsewhere {
+        thread: usize,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let kind = prop_oneof![4 => Just(Kind::Read), 3 => Just(Kind::Write), 1 => Just(Kind::ReadWrite)];
+    let kind =
+        prop_oneof![4 => Just(Kind::Read), 3 => Just(Kind::Write), 1 => Just(Kind::ReadWrite)];
     let aligned = prop_oneof![Just(1_u64), Just(2), Just(4), Just(8)]
         .prop_flat_map(|bytes| (0..BYTES / bytes).prop_map(move |index| (index * bytes, bytes)));
     let any = (0..BYTES, 1_u64..20).prop_map(|(offset, bytes)| (offset, bytes.min(BYTES - offset)));
     let place = prop_oneof![5 => aligned, 1 => any];
-    let access = (0..10_usize, kind, place, 0x11..0x15_u32).prop_map(|(thread, kind, (offset, bytes), site)| {
-        // Mostly three threads, sometimes more than fit into one set of readers.
-        Step::Access { thread: if thread < 6 { thread % 3 } else { thread }, kind, offset, bytes, site }
-    });
+    let access = (0..10_usize, kind, place, 0x11..0x15_u32).prop_map(
+        |(thread, kind, (offset, bytes), site)| {
+            // Mostly three threads, sometimes more than fit into one set of readers.
+            Step::Access {
+                thread: if thread < 6 { thread % 3 } else { thread },
+                kind,
+                offset,
+                bytes,
+                site,
+            }
+        },
+    );
     let new_life = (0..BYTES / 8, 1..3_u64)
         .prop_map(|(granule, count)| Step::NewLife { offset: granule * 8, bytes: count * 8 });
     let elsewhere = (0..3_usize).prop_map(|thread| Step::Elsewhere { thread });
@@ -170,7 +191,8 @@ impl Naive {
     }
 
     fn begin_life(&mut self, address: u64, bytes: u64) {
-        (address..address + bytes).for_each(|byte| self.bytes.entry(byte).or_default().life.clear());
+        (address..address + bytes)
+            .for_each(|byte| self.bytes.entry(byte).or_default().life.clear());
     }
 }
 
@@ -190,7 +212,9 @@ impl Real {
         let recorder = &RECORDER;
         let mut path = file.as_os_str().as_bytes().to_vec();
         path.push(0);
-        recorder.start(&path, Settings { limit: 1 << 20, seed: 0, mode }).expect("the file can be made");
+        recorder
+            .start(&path, Settings { limit: 1 << 20, seed: 0, mode })
+            .expect("the file can be made");
         let threads = (0..10)
             .map(|_| {
                 let number = thread::new_number(recorder).expect("a number is free");
@@ -225,9 +249,15 @@ impl Real {
                     || read_among_readers(hot, address, shape, site)
                     || claimed(shape)
             }
-            (Kind::Write, Some(shape)) => write_silently(hot.pass(), address, shape, site) || claimed(shape),
-            (Kind::Read, None) if bytes == 1 => read_byte_silently(hot, address, site) || followed(),
-            (Kind::Write, None) if bytes == 1 => write_byte_silently(hot, address, site) || followed(),
+            (Kind::Write, Some(shape)) => {
+                write_silently(hot.pass(), address, shape, site) || claimed(shape)
+            }
+            (Kind::Read, None) if bytes == 1 => {
+                read_byte_silently(hot, address, site) || followed()
+            }
+            (Kind::Write, None) if bytes == 1 => {
+                write_byte_silently(hot, address, site) || followed()
+            }
             _ => false,
         };
         let access = Access { kind, flags: 0, address, bytes, site };
@@ -254,7 +284,9 @@ fn recorded_meetings(file: &Path) -> BTreeMap<u64, Vec<Meeting>> {
     assert!(recording.is_complete());
     let mut meetings: BTreeMap<u64, Vec<Meeting>> = BTreeMap::new();
     for event in recording.events() {
-        let Action::Access { kind, address, length, flags, pasts, .. } = event.action else { continue };
+        let Action::Access { kind, address, length, flags, pasts, .. } = event.action else {
+            continue;
+        };
         if flags.is_repeated() {
             continue;
         }
@@ -264,12 +296,20 @@ fn recorded_meetings(file: &Path) -> BTreeMap<u64, Vec<Meeting>> {
             AccessKind::Write => Kind::Write,
             AccessKind::ReadWrite => Kind::ReadWrite,
         };
-        let past: PastAccesses =
-            pasts.iter().map(|past| ((past.thread.0, past.kind), (past.site.0, Between(past.ordinal, past.ordinal)))).collect();
+        let past: PastAccesses = pasts
+            .iter()
+            .map(|past| {
+                ((past.thread.0, past.kind), (past.site.0, Between(past.ordinal, past.ordinal)))
+            })
+            .collect();
         for byte in address.0..address.0 + length {
             if (BASE..BASE + BYTES).contains(&byte) {
                 let ThreadId(thread) = event.thread;
-                add_meeting(meetings.entry(byte).or_default(), flags.is_continued(), (thread, kind, event.site.0, past.clone()));
+                add_meeting(
+                    meetings.entry(byte).or_default(),
+                    flags.is_continued(),
+                    (thread, kind, event.site.0, past.clone()),
+                );
             }
         }
     }
@@ -311,7 +351,11 @@ fn check(steps: &[Step], mode: u64) {
                 let before = count();
                 real.access(thread, kind, BASE + offset, bytes, site);
                 let ordinal = Between(before, count());
-                naive.see(BASE + offset, bytes, Seen { thread: thread.number(), kind, site, ordinal, recorded: false });
+                naive.see(
+                    BASE + offset,
+                    bytes,
+                    Seen { thread: thread.number(), kind, site, ordinal, recorded: false },
+                );
             }
             Step::NewLife { offset, bytes } => {
                 forget(real.threads[0], BASE + offset, bytes);

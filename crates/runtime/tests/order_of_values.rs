@@ -35,18 +35,31 @@ impl Checked<'_> {
         let mut present = None;
         for access in accesses {
             let operation = self.operations.get(&access.site);
-            let operation = *operation.unwrap_or_else(|| panic!("an access out of nowhere: {access:?}"));
+            let operation =
+                *operation.unwrap_or_else(|| panic!("an access out of nowhere: {access:?}"));
             assert_eq!(self.script.operations[operation].slot, slot, "{access:?}");
             let done = self.done(round, operation);
             let is_write = access.is_write();
             if is_write {
-                assert!(done.left.is_some(), "round {round}: operation {operation} wrote nothing: {access:?}");
+                assert!(
+                    done.left.is_some(),
+                    "round {round}: operation {operation} wrote nothing: {access:?}"
+                );
                 present = done.left;
             } else {
-                assert_eq!(done.found, present, "round {round}, operation {operation}\n{}", self.shown(round, accesses));
+                assert_eq!(
+                    done.found,
+                    present,
+                    "round {round}, operation {operation}\n{}",
+                    self.shown(round, accesses)
+                );
             }
             let is_new = recorded.insert((operation, is_write));
-            assert!(is_new, "round {round}: operation {operation} twice\n{}", self.shown(round, accesses));
+            assert!(
+                is_new,
+                "round {round}: operation {operation} twice\n{}",
+                self.shown(round, accesses)
+            );
         }
         self.check_nothing_is_missing(round, slot, &recorded, accesses);
     }
@@ -86,7 +99,9 @@ impl Checked<'_> {
                 expected.extend(done.left.map(|_| (operation, IS_WRITE)));
             } else if let Some(value) = done.found {
                 let writer = writers[&value];
-                if thread(writer) != thread(operation) && first_reads.insert((thread(operation), value)) {
+                if thread(writer) != thread(operation)
+                    && first_reads.insert((thread(operation), value))
+                {
                     expected.push((operation, IS_READ));
                     expected.push((writer, IS_WRITE));
                 }
@@ -98,8 +113,13 @@ impl Checked<'_> {
     fn shown(&self, round: usize, accesses: &[Access]) -> String {
         let line = |access: &Access| {
             let operation = self.operations.get(&access.site).copied();
-            let text = operation.map(|operation| (&self.script.operations[operation].text, self.done(round, operation)));
-            format!("{} {:?} {:?} {operation:?} {text:?}\n", access.thread.0, access.kind, access.order)
+            let text = operation.map(|operation| {
+                (&self.script.operations[operation].text, self.done(round, operation))
+            });
+            format!(
+                "{} {:?} {:?} {operation:?} {text:?}\n",
+                access.thread.0, access.kind, access.order
+            )
         };
         accesses.iter().map(line).collect()
     }
@@ -107,7 +127,8 @@ impl Checked<'_> {
 
 fn sites_of(histories: &Histories) -> Vec<Site> {
     let lives = histories.locations().flat_map(|location| location.lives);
-    let sites: BTreeSet<Site> = lives.flat_map(|life| life.accesses).map(|access| access.site).collect();
+    let sites: BTreeSet<Site> =
+        lives.flat_map(|life| life.accesses).map(|access| access.site).collect();
     sites.into_iter().collect()
 }
 
@@ -124,9 +145,15 @@ fn check_recording(script: &Script, log: &Log, recording: &Recording, is_full: b
             let bytes = start..start + u64::from(about.bits / 8);
             let mut at = start;
             let first = locations.partition_point(|location| location.bytes.end <= start);
-            for location in locations[first..].iter().take_while(|location| location.bytes.start < bytes.end) {
+            for location in
+                locations[first..].iter().take_while(|location| location.bytes.start < bytes.end)
+            {
                 // The bytes of a slot may be told one by one, but not together with a neighbour's.
-                assert!(location.bytes.start == at && location.bytes.end <= bytes.end, "{}", about.name);
+                assert!(
+                    location.bytes.start == at && location.bytes.end <= bytes.end,
+                    "{}",
+                    about.name
+                );
                 assert_eq!(location.lives.len(), 1);
                 checked.walk(round, slot, &location.lives[0].accesses);
                 at = location.bytes.end;
@@ -137,11 +164,22 @@ fn check_recording(script: &Script, log: &Log, recording: &Recording, is_full: b
 }
 
 /// Builds one random program and checks it under each of `options`.
-fn check(compiler: &str, optimisation: &str, seed: u64, threads: u32, rounds: usize, options: &[&str]) {
+fn check(
+    compiler: &str,
+    optimisation: &str,
+    seed: u64,
+    threads: u32,
+    rounds: usize,
+    options: &[&str],
+) {
     let script = Script::random(seed, threads, rounds);
     let folder = tempfile::tempdir().expect("a folder");
     let source = write_source(folder.path(), &script);
-    let program = Program::build_using(compiler, &source, &[&[optimisation], support::needed_by(compiler)].concat());
+    let program = Program::build_using(
+        compiler,
+        &source,
+        &[&[optimisation], support::needed_by(compiler)].concat(),
+    );
     for options in options {
         let run = program.record(&[], options);
         let log = Log::read(&script, &run.output);

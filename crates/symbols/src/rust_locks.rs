@@ -56,23 +56,52 @@ struct LockType {
 }
 
 const LOCK_TYPES: [LockType; 8] = [
-    LockType { path: "std::sys::sync::mutex::futex::Mutex", what: "std::sync::Mutex", step_of: of_mutex },
-    LockType { path: "std::sys::sync::rwlock::futex::RwLock", what: "std::sync::RwLock", step_of: of_rwlock },
-    LockType { path: "std::sys::sync::once::futex::Once", what: "std::sync::Once", step_of: of_once },
+    LockType {
+        path: "std::sys::sync::mutex::futex::Mutex",
+        what: "std::sync::Mutex",
+        step_of: of_mutex,
+    },
+    LockType {
+        path: "std::sys::sync::rwlock::futex::RwLock",
+        what: "std::sync::RwLock",
+        step_of: of_rwlock,
+    },
+    LockType {
+        path: "std::sys::sync::once::futex::Once",
+        what: "std::sync::Once",
+        step_of: of_once,
+    },
     LockType {
         path: "std::sys::sync::thread_parking::futex::Parker",
         what: "std::thread::Thread",
         step_of: of_parker,
     },
-    LockType { path: "parking_lot::raw_mutex::RawMutex", what: "parking_lot::Mutex", step_of: of_mutex },
-    LockType { path: "parking_lot::raw_rwlock::RawRwLock", what: "parking_lot::RwLock", step_of: of_rwlock },
-    LockType { path: " as lock_api::mutex::RawMutex", what: "lock_api::RawMutex", step_of: of_mutex },
-    LockType { path: " as lock_api::rwlock::RawRwLock", what: "lock_api::RawRwLock", step_of: of_rwlock },
+    LockType {
+        path: "parking_lot::raw_mutex::RawMutex",
+        what: "parking_lot::Mutex",
+        step_of: of_mutex,
+    },
+    LockType {
+        path: "parking_lot::raw_rwlock::RawRwLock",
+        what: "parking_lot::RwLock",
+        step_of: of_rwlock,
+    },
+    LockType {
+        path: " as lock_api::mutex::RawMutex",
+        what: "lock_api::RawMutex",
+        step_of: of_mutex,
+    },
+    LockType {
+        path: " as lock_api::rwlock::RawRwLock",
+        what: "lock_api::RawRwLock",
+        step_of: of_rwlock,
+    },
 ];
 
 /// The step of a lock that an atomic access at `place` may be: see the rule above.
 pub fn rust_lock(place: &Place) -> Option<RustLock> {
-    let mut frames = place.frames.iter().filter_map(function_of).skip_while(|name| is_of_core(name));
+    let mut frames =
+        place.frames.iter().filter_map(function_of).skip_while(|name| is_of_core(name));
     // Functions of the same type call each other; what others do (wait in line, wake) is not a step of the lock.
     frames.by_ref().map_while(lock_and_method).find_map(|(lock, method)| {
         Some(RustLock { what: lock.what, step: (lock.step_of)(method)? })
@@ -176,7 +205,10 @@ mod tests {
             "<parking_lot::raw_rwlock::RawRwLock>::lock_exclusive_slow",
         ];
         assert_eq!(step(&helper), Some(("parking_lot::RwLock", "lock")));
-        let wakes = ["parking_lot_core::parking_lot::unpark_one", "<parking_lot::raw_mutex::RawMutex>::unlock_slow"];
+        let wakes = [
+            "parking_lot_core::parking_lot::unpark_one",
+            "<parking_lot::raw_mutex::RawMutex>::unlock_slow",
+        ];
         assert_eq!(step(&wakes), None);
         assert_eq!(step(&[EXCHANGE, "bank::spin_until_free"]), None);
         assert_eq!(step(&[]), None);

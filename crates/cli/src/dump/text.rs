@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use unpick_events::Past;
 use unpick_events::access::PastKind;
+use unpick_events::file::lost;
 use unpick_recording::{Action, Event, Outcome, Recording};
 use unpick_symbols::Place;
 
@@ -32,10 +33,12 @@ pub fn process(output: &mut impl Write, recording: &Recording) -> io::Result<()>
     let threads = counted(recording.threads().len() as u64, "thread");
     let mode = if header.is_full() { ", every shared access" } else { "" };
     writeln!(output, "process {}: {events} of {threads}{mode}", header.process)?;
-    let end = if header.orderly_exit {
-        "by exit"
-    } else {
-        "not by exit: killed, crashed or still running"
+    let end = match header.orderly_exit {
+        true => "by exit",
+        false if header.lost & (lost::LIMIT | lost::DISK) != 0 => {
+            "not known: the recording had ended before"
+        }
+        false => "not by exit: killed, crashed or still running",
     };
     writeln!(output, "  ended     {end}")?;
     let complete = if recording.is_complete() { "yes" } else { "NO" };
@@ -119,7 +122,8 @@ fn remarks(event: &Event<'_>, names: &Names<'_>) -> Vec<String> {
     let flags = (!flags.is_empty()).then(|| format!("[{}]", flags.join(" ")));
     let details =
         details_of(&event.action).into_iter().map(|(name, value)| detail_text(name, value, names));
-    let step = lock_step_of(event, names).map(|lock| format!("{} of {}", lock.step.name(), lock.what));
+    let step =
+        lock_step_of(event, names).map(|lock| format!("{} of {}", lock.step.name(), lock.what));
     flags.into_iter().chain(details).chain(step).collect()
 }
 

@@ -38,7 +38,7 @@ pub(super) fn rewritten(
 
 fn refuse_what_cannot_work(line: &CommandLine) -> Result<(), Problem> {
     if let Some(option) = &line.foreign_target {
-        return Err(Problem::usage("programs for this machine cannot be instrumented")
+        return Err(Problem::usage("programs for another machine cannot be instrumented")
             .at("option", option)
             .why("Unpick's runtime runs on 64-bit x86 Linux only")
             .next("build this part with the plain compiler, or without that option"));

@@ -10,7 +10,8 @@ use crate::shadow::cell::{GRANULE, QUAD};
 use crate::shadow::follow::{follow, follow_byte};
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{
-    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently, write_silently,
+    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently,
+    write_silently,
 };
 use crate::shadow::{Access, touch};
 use crate::start;
@@ -183,13 +184,19 @@ read_writing! {
 
 extern "C" fn read_range(address: u64, bytes: u64, site: u64) {
     if let Some(thread) = local::thread() {
-        touch_range(thread, &Access { kind: Kind::Read, flags: 0, address, bytes, site: site as u32 });
+        touch_range(
+            thread,
+            &Access { kind: Kind::Read, flags: 0, address, bytes, site: site as u32 },
+        );
     }
 }
 
 extern "C" fn write_range(address: u64, bytes: u64, site: u64) {
     if let Some(thread) = local::thread() {
-        touch_range(thread, &Access { kind: Kind::Write, flags: 0, address, bytes, site: site as u32 });
+        touch_range(
+            thread,
+            &Access { kind: Kind::Write, flags: 0, address, bytes, site: site as u32 },
+        );
     }
 }
 

@@ -5,7 +5,9 @@
 //! On x86_64 every order is performed at least as strongly as asked for: loads acquire, stores release or
 //! exchange, read-modify-writes are sequentially consistent.
 
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*, compiler_fence, fence};
+use core::sync::atomic::{
+    AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*, compiler_fence, fence,
+};
 use unpick_events::Kind;
 use unpick_events::kind::access_flags;
 
@@ -27,10 +29,23 @@ fn order_flags(order: i32) -> u16 {
 }
 
 /// Performs an atomic access so that its place in the recording agrees with its effect.
-fn perform<T>(address: u64, bytes: u64, site: u64, order: i32, action: impl FnOnce() -> (T, Kind)) -> T {
-    let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else { return action().0 };
-    let access =
-        Access { kind: Kind::ReadWrite, flags: order_flags(order), address, bytes, site: site as u32 };
+fn perform<T>(
+    address: u64,
+    bytes: u64,
+    site: u64,
+    order: i32,
+    action: impl FnOnce() -> (T, Kind),
+) -> T {
+    let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else {
+        return action().0;
+    };
+    let access = Access {
+        kind: Kind::ReadWrite,
+        flags: order_flags(order),
+        address,
+        bytes,
+        site: site as u32,
+    };
     let mut kind = Kind::Read;
     let answer = touch_around(thread, &access, || {
         let (answer, what) = action();
@@ -38,7 +53,16 @@ fn perform<T>(address: u64, bytes: u64, site: u64, order: i32, action: impl FnOn
         (answer, what)
     });
     if bytes > 8 {
-        touch(thread, &Access { kind, flags: access.flags | access_flags::CONTINUED, address: address + 8, bytes: 8, ..access });
+        touch(
+            thread,
+            &Access {
+                kind,
+                flags: access.flags | access_flags::CONTINUED,
+                address: address + 8,
+                bytes: 8,
+                ..access
+            },
+        );
     }
     answer
 }
@@ -57,7 +81,8 @@ fn load_silently<T>(address: u64, shape: u32, site: u64, load: &impl Fn() -> T) 
     compiler_fence(SeqCst);
     let is_calm = low.raw_state() & LOCKED == 0 && before == (mine.raw_state(), low.raw_state());
     let is_known = is_calm
-        && (read_silently(hot.pass(), address, shape, site as u32) || read_among_readers(hot, address, shape, site as u32));
+        && (read_silently(hot.pass(), address, shape, site as u32)
+            || read_among_readers(hot, address, shape, site as u32));
     is_known.then_some(value)
 }
 
@@ -95,29 +120,79 @@ macro_rules! atomics {
                 });
             }
 
-            pub extern "C" fn exchange(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).swap(value, SeqCst), Kind::ReadWrite))
+            pub extern "C" fn exchange(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                perform(address, BYTES, site, order, || {
+                    (at(address).swap(value, SeqCst), Kind::ReadWrite)
+                })
             }
-            pub extern "C" fn add(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).fetch_add(value, SeqCst), Kind::ReadWrite))
+            pub extern "C" fn add(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                perform(address, BYTES, site, order, || {
+                    (at(address).fetch_add(value, SeqCst), Kind::ReadWrite)
+                })
             }
-            pub extern "C" fn sub(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).fetch_sub(value, SeqCst), Kind::ReadWrite))
+            pub extern "C" fn sub(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                perform(address, BYTES, site, order, || {
+                    (at(address).fetch_sub(value, SeqCst), Kind::ReadWrite)
+                })
             }
-            pub extern "C" fn and(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).fetch_and(value, SeqCst), Kind::ReadWrite))
+            pub extern "C" fn and(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                perform(address, BYTES, site, order, || {
+                    (at(address).fetch_and(value, SeqCst), Kind::ReadWrite)
+                })
             }
             pub extern "C" fn or(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).fetch_or(value, SeqCst), Kind::ReadWrite))
+                perform(address, BYTES, site, order, || {
+                    (at(address).fetch_or(value, SeqCst), Kind::ReadWrite)
+                })
             }
-            pub extern "C" fn xor(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).fetch_xor(value, SeqCst), Kind::ReadWrite))
+            pub extern "C" fn xor(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                perform(address, BYTES, site, order, || {
+                    (at(address).fetch_xor(value, SeqCst), Kind::ReadWrite)
+                })
             }
-            pub extern "C" fn nand(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || (at(address).fetch_nand(value, SeqCst), Kind::ReadWrite))
+            pub extern "C" fn nand(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                perform(address, BYTES, site, order, || {
+                    (at(address).fetch_nand(value, SeqCst), Kind::ReadWrite)
+                })
             }
 
-            fn exchange_if(address: u64, expected: $integer, value: $integer, order: i32, site: u64) -> Result<$integer, $integer> {
+            fn exchange_if(
+                address: u64,
+                expected: $integer,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> Result<$integer, $integer> {
                 perform(address, BYTES, site, order, || {
                     let answer = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
                     (answer, if answer.is_ok() { Kind::ReadWrite } else { Kind::Read })

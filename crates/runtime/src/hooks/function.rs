@@ -18,12 +18,20 @@ extern "C" fn leave(stack_pointer: u64) {
     }
 }
 
+/// A function was entered; its argument is the call site.
+///
+/// # Safety
+/// Only for compiled code, as the compiler places it.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C" fn __tsan_func_entry() {
     core::arch::naked_asm!("mov rsi, rsp", "jmp {target}", target = sym enter)
 }
 
+/// A function is about to be left.
+///
+/// # Safety
+/// Only for compiled code, as the compiler places it.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C" fn __tsan_func_exit() {

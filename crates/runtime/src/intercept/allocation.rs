@@ -222,6 +222,16 @@ mod underlying {
         static NEXT: Real = Real::new(c"malloc", None);
         let next = NEXT.address();
         let is_glibc = next.is_null() || core::ptr::addr_eq(next, __libc_malloc as *const c_void);
+        if !is_glibc {
+            // All of it now: a search for `free` that is itself to free something would never end.
+            let _ = [
+                address::malloc(),
+                address::calloc(),
+                address::realloc(),
+                address::free(),
+                address::memalign(),
+            ];
+        }
         WHICH.store(if is_glibc { GLIBC } else { OTHER }, Relaxed);
         is_glibc
     }

@@ -2,23 +2,46 @@
 //!
 //! Thread stacks are the business of `threads`; mappings the C library makes for itself do not come here.
 
+use core::sync::atomic::Ordering::Relaxed;
 use libc::{c_int, c_void, off_t, size_t};
+use unpick_events::Kind;
 
 use super::caller::recorded_thread;
 use super::{intercepts, real_address, weakened};
 use crate::heap;
+use crate::shadow::region::{self, BYTES_PER_PAGE};
+use crate::sync;
 
 intercepts! {
     "rdx": fn munmap(address: *mut c_void, bytes: size_t) -> c_int => unmap;
 }
 
-/// What was in a range is gone.
+/// What was in a range is gone. If anybody has touched it, the recording says so.
 fn forget(address: *mut c_void, bytes: size_t) {
-    if let Some(thread) = recorded_thread()
-        && let Some(_busy) = thread.enter()
-    {
-        heap::forget_range(thread, address as u64, bytes as u64);
+    let (address, bytes) = (address as u64, bytes as u64);
+    let Some(thread) = recorded_thread() else { return };
+    if is_touched(address, bytes) {
+        sync::record_for(thread, Kind::StackGone, 0, address, 0, &[bytes]);
     }
+    if let Some(_busy) = thread.enter() {
+        heap::forget_range(thread, address, bytes);
+    }
+}
+
+/// Whether anything is known of a range; with some of its neighbours, where it does not begin and end with a page.
+fn is_touched(address: u64, bytes: u64) -> bool {
+    let end = address.saturating_add(bytes);
+    let mut at = address & !(BYTES_PER_PAGE - 1);
+    while at < end {
+        let (word, bit) = region::touched_bit(at);
+        let pages = (end - at).div_ceil(BYTES_PER_PAGE).min(64 - bit as u64);
+        let mask = (u64::MAX >> (64 - pages)) << bit;
+        if word.load(Relaxed) & mask != 0 {
+            return true;
+        }
+        at += pages * BYTES_PER_PAGE;
+    }
+    false
 }
 
 /// Forgets before the call: afterwards somebody else may already have mapped something there.

@@ -98,7 +98,8 @@ impl Cell {
     #[inline]
     pub fn try_lock(&self) -> bool {
         let state = self.state.load(Relaxed);
-        state & LOCKED == 0 && self.state.compare_exchange(state, state | LOCKED, Acquire, Relaxed).is_ok()
+        state & LOCKED == 0
+            && self.state.compare_exchange(state, state | LOCKED, Acquire, Relaxed).is_ok()
     }
 
     #[inline]

@@ -22,7 +22,8 @@ pub fn follow(thread: &Thread, address: u64, shape: u32, site: u32, kind: Kind) 
     if !is_candidate(thread, mine.raw_state(), shape, kind) || !low.try_lock() {
         return false;
     }
-    let followed = is_candidate(thread, mine.state(), shape, kind) && step(thread, mine, address, shape, site, kind);
+    let followed = is_candidate(thread, mine.state(), shape, kind)
+        && step(thread, mine, address, shape, site, kind);
     low.unlock();
     followed
 }
@@ -37,8 +38,8 @@ pub fn follow_byte(thread: &Thread, address: u64, site: u32, kind: Kind) -> bool
         let bytes = byte_cells(quad.state() & INDEX_MASK);
         let mine = &bytes[address as usize & 3];
         let shape = shape_of_bytes(1 << (address & 3));
-        let followed =
-            is_candidate(thread, mine.state(), shape, kind) && step(thread, mine, address, shape, site, kind);
+        let followed = is_candidate(thread, mine.state(), shape, kind)
+            && step(thread, mine, address, shape, site, kind);
         // The last byte of a loop over them makes all four say the same again.
         if followed && address & 3 == 3 {
             gather(thread, quad, bytes);
@@ -73,7 +74,9 @@ fn step(thread: &Thread, cell: &Cell, address: u64, shape: u32, site: u32, kind:
         return false;
     }
     let unit = if shape == GRANULE { 8 } else { (shape >> BYTES_SHIFT).count_ones() as u16 };
-    let Some(stamp) = stream::step(thread, &Step { kind, unit, site, context, address, past, not_before }) else {
+    let Some(stamp) =
+        stream::step(thread, &Step { kind, unit, site, context, address, past, not_before })
+    else {
         return false;
     };
     let time = thread.hot().time.get();

@@ -59,7 +59,11 @@ pub const BATCH: u32 = 32;
 impl Pool {
     /// The first of `BATCH` new indices.
     pub fn take_batch(&self) -> Option<u32> {
-        self.next.fetch_update(Relaxed, Relaxed, |next| (next < LAST_INDEX - BATCH).then_some(next + BATCH)).ok()
+        self.next
+            .fetch_update(Relaxed, Relaxed, |next| {
+                (next < LAST_INDEX - BATCH).then_some(next + BATCH)
+            })
+            .ok()
     }
 
     /// One more than the highest index given out.

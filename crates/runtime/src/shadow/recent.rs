@@ -32,7 +32,8 @@ const ARRAY_BYTES: usize = (INDEX_MASK as usize + 1) * size_of::<AtomicU64>();
 
 /// An array for a new thread; null if there is no memory.
 pub fn map_array() -> LastReads {
-    sys::map_private(None, ARRAY_BYTES).map_or(core::ptr::null(), |memory| memory.cast_const().cast())
+    sys::map_private(None, ARRAY_BYTES)
+        .map_or(core::ptr::null(), |memory| memory.cast_const().cast())
 }
 
 fn place(array: LastReads, index: u32) -> Option<&'static AtomicU64> {
@@ -51,7 +52,10 @@ const SUBJECT_MASK: u64 = 0xffff << 48;
 /// Notes a read by a member of the set number `index`.
 pub fn note(hot: &Hot, index: u32, address: u64, shape: u32, site: u32) {
     if let Some(place) = place(hot.last_reads.get(), index) {
-        place.store(subject(address, shape) | (hot.time.get() as u16 as u64) << 32 | site as u64, Relaxed);
+        place.store(
+            subject(address, shape) | (hot.time.get() as u16 as u64) << 32 | site as u64,
+            Relaxed,
+        );
     }
 }
 
@@ -167,12 +171,15 @@ pub fn leave_all(thread: &Thread) {
     if array.is_null() {
         return;
     }
-    let used = (pool::READERS.indices_so_far() as usize * size_of::<AtomicU64>()).next_multiple_of(PAGE);
+    let used =
+        (pool::READERS.indices_so_far() as usize * size_of::<AtomicU64>()).next_multiple_of(PAGE);
     let mut present = [0_u8; PAGES_AT_ONCE];
     for start in (0..used).step_by(PAGES_AT_ONCE * PAGE) {
         let bytes = (used - start).min(PAGES_AT_ONCE * PAGE);
         sys::which_pages_are_present(array as usize + start, bytes, &mut present);
-        for (page, _) in present[..bytes / PAGE].iter().enumerate().filter(|(_, flags)| **flags & 1 != 0) {
+        for (page, _) in
+            present[..bytes / PAGE].iter().enumerate().filter(|(_, flags)| **flags & 1 != 0)
+        {
             leave_page(thread, array, (start / PAGE + page) * PLACES_IN_PAGE);
         }
     }
@@ -212,5 +219,9 @@ fn leave(thread: &Thread, index: u32, place: &AtomicU64) {
 /// The cell that speaks of the byte at `address`, be it alone or with its neighbours.
 fn cell_of_byte(address: u64) -> &'static Cell {
     let cell = region::cell(address);
-    if is_per_byte(cell.state()) { &byte_cells(cell.state() & INDEX_MASK)[address as usize & 3] } else { cell }
+    if is_per_byte(cell.state()) {
+        &byte_cells(cell.state() & INDEX_MASK)[address as usize & 3]
+    } else {
+        cell
+    }
 }

@@ -63,7 +63,8 @@ pub fn cell_address(address: u64) -> usize {
 pub fn start_bit(address: u64) -> (&'static core::sync::atomic::AtomicU64, u32) {
     let index = (address << (64 - ADDRESS_BITS) >> (64 - ADDRESS_BITS)) >> 4;
     // SAFETY: `reserve` mapped the whole region and `index / 64` words lie inside it.
-    let word = unsafe { &*((STARTS + (index / 64 * 8) as usize) as *const core::sync::atomic::AtomicU64) };
+    let word =
+        unsafe { &*((STARTS + (index / 64 * 8) as usize) as *const core::sync::atomic::AtomicU64) };
     (word, (index % 64) as u32)
 }
 
@@ -72,7 +73,9 @@ pub fn start_bit(address: u64) -> (&'static core::sync::atomic::AtomicU64, u32) 
 pub fn touched_bit(address: u64) -> (&'static core::sync::atomic::AtomicU64, u32) {
     let index = (address << (64 - ADDRESS_BITS) >> (64 - ADDRESS_BITS)) / BYTES_PER_PAGE;
     // SAFETY: as in `start_bit`.
-    let word = unsafe { &*((TOUCHED + (index / 64 * 8) as usize) as *const core::sync::atomic::AtomicU64) };
+    let word = unsafe {
+        &*((TOUCHED + (index / 64 * 8) as usize) as *const core::sync::atomic::AtomicU64)
+    };
     (word, (index % 64) as u32)
 }
 

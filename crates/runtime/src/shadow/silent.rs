@@ -5,11 +5,12 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::cell::{
-    BYTES_MASK, COVERED, Cell, GRANULE, INDEX_MASK, INDIRECT, LOCKED, PER_BYTE, SOLE, shape_of_bytes,
+    BYTES_MASK, COVERED, Cell, GRANULE, INDEX_MASK, INDIRECT, LOCKED, PER_BYTE, SOLE,
+    shape_of_bytes,
 };
 use super::pool::byte_cells;
-use super::region::{cell, mark_touched};
 use super::recent;
+use super::region::{cell, mark_touched};
 use super::touch::is_per_byte;
 use crate::thread::{Hot, Pass, Thread};
 
@@ -72,13 +73,17 @@ pub fn read_byte_silently(hot: &Hot, address: u64, site: u32) -> bool {
         if alone {
             cell.set_read(site, time);
         }
-        return alone || (cell.read_site.load(Relaxed) == site && cell.read_time.load(Relaxed) == time as u16);
+        return alone
+            || (cell.read_site.load(Relaxed) == site
+                && cell.read_time.load(Relaxed) == time as u16);
     }
     if state == key & !SOLE {
         if alone {
             cell.set_guest_read(site, time);
         }
-        return alone || (cell.write_site.load(Relaxed) == site && cell.write_time.load(Relaxed) == time as u16);
+        return alone
+            || (cell.write_site.load(Relaxed) == site
+                && cell.write_time.load(Relaxed) == time as u16);
     }
     false
 }
@@ -132,7 +137,11 @@ pub fn claim(thread: &Thread, address: u64, shape: u32, site: u32, writes: bool)
         mark_touched(address);
         mine.clear();
         let time = thread.hot().time.get();
-        if writes { mine.set_write(site, time) } else { mine.set_read(site, time) }
+        if writes {
+            mine.set_write(site, time)
+        } else {
+            mine.set_read(site, time)
+        }
         if shape == GRANULE {
             high.set_state(COVERED);
         }

@@ -27,8 +27,8 @@ use unpick_events::kind::access_flags;
 use unpick_events::{Address, Context, Kind, Site};
 
 use super::cell::*;
-use super::pool::{self, Readers, SLOTS, byte_cells, readers};
 use super::follow::last_accesses;
+use super::pool::{self, Readers, SLOTS, byte_cells, readers};
 use super::recent;
 use super::region::{cell, mark_touched};
 use crate::frames;
@@ -105,7 +105,7 @@ impl<'a> Granule<'a> {
             if tries == MOST_TRIES {
                 return Self::give_up(thread);
             }
-            if tries % 64 == 0 { sys::yield_now() } else { core::hint::spin_loop() }
+            if tries.is_multiple_of(64) { sys::yield_now() } else { core::hint::spin_loop() }
         }
         Some(Self { thread, low, high })
     }
@@ -290,7 +290,9 @@ impl Visit<'_> {
                 self.repeat(address, shape);
             }
             self.note_sole_access(cell);
-            return if self.frees() { cell.set_state(state | FREED) };
+            return if self.frees() {
+                cell.set_state(state | FREED)
+            };
         }
         if self.access.writes() {
             self.record_after_guest(cell, address, shape);
@@ -377,7 +379,13 @@ impl Visit<'_> {
     }
 
     /// A write that ends a set of readers: an event that lists them, continued if they are many.
-    fn record_after_readers(&mut self, cell: &Cell, set: &'static Readers, address: u64, shape: u32) {
+    fn record_after_readers(
+        &mut self,
+        cell: &Cell,
+        set: &'static Readers,
+        address: u64,
+        shape: u32,
+    ) {
         recent::settle(cell, cell.state() & INDEX_MASK);
         let mut past = PastList::new();
         past.add_home(cell, set, self.thread.number());
@@ -454,7 +462,13 @@ impl Visit<'_> {
         self.record_after(address, shape, &[], cell.read_site.load(Relaxed));
     }
 
-    fn record_after(&mut self, address: u64, shape: u32, past: &[LastAccess], not_before: u32) -> u32 {
+    fn record_after(
+        &mut self,
+        address: u64,
+        shape: u32,
+        past: &[LastAccess],
+        not_before: u32,
+    ) -> u32 {
         let context = *self.context.get_or_insert_with(|| frames::context(self.thread));
         let header = self.header(context, if self.recorded { access_flags::CONTINUED } else { 0 });
         self.recorded = true;
@@ -489,7 +503,11 @@ impl Visit<'_> {
 
 /// The bytes a shape at this address speaks of.
 fn stretch(address: u64, shape: u32) -> Stretch {
-    let bytes = if shape & WIDE != 0 { 8 } else { ((shape & BYTES_MASK) >> BYTES_SHIFT).count_ones() as u64 };
+    let bytes = if shape & WIDE != 0 {
+        8
+    } else {
+        ((shape & BYTES_MASK) >> BYTES_SHIFT).count_ones() as u64
+    };
     Stretch { address, bytes }
 }
 

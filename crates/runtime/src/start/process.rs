@@ -44,16 +44,21 @@ unsafe extern "C" fn leaves_through_exit(status: i32, _: *mut c_void) {
 
 /// Whether the running code belongs to the recorded process, and not to the child of a `vfork`.
 fn is_recorded() -> bool {
-    recorder().is_on() && PROCESS.load(Acquire) == sys::process_number()
+    recorder().is_on() && is_own_process()
+}
+
+fn is_own_process() -> bool {
+    PROCESS.load(Acquire) == sys::process_number()
 }
 
 /// The process is about to end with this status. Where the last thread has ended before (`main` left by `pthread_exit`)
-/// there is nobody left to record an event; the header of the file still says that the end was orderly.
+/// there is nobody left to record an event, and where the recording could not grow there is no room for one; the header
+/// of the file still says that the end was orderly.
 pub fn leaves(status: i32, site: u64) {
-    if !is_recorded() {
+    if !is_own_process() {
         return;
     }
-    if let Some(thread) = local::thread_that_may_ignore() {
+    if let Some(thread) = local::thread_that_may_ignore().filter(|_| is_recorded()) {
         modules::look_if_expected(thread);
         sync::record_for(thread, Kind::Exit, 0, (status & 0xff) as u64, site as u32, &[]);
     }

@@ -1,9 +1,10 @@
 // Two threads that take turns, so that every access is an event; far more than a small recording can hold.
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define TURNS 20000
+#define TURNS 5000
 
 static atomic_int turn;
 static long total, table[1024];
@@ -11,7 +12,7 @@ static long total, table[1024];
 static void *take_turns(void *argument) {
     int mine = argument != 0;
     for (int i = 0; i < TURNS; i++) {
-        while (atomic_load(&turn) % 2 != mine) {}
+        while (atomic_load(&turn) % 2 != mine) sched_yield();
         total += i;
         table[i % 1024] += 1;
         atomic_fetch_add(&turn, 1);

@@ -141,7 +141,11 @@ impl Script {
     fn body(&self, thread: u32) -> String {
         let of_thread = self.operations.iter().enumerate().filter(|(_, one)| one.thread == thread);
         let half = |is_wanted: &dyn Fn(usize) -> bool| -> String {
-            of_thread.clone().filter(|(number, _)| is_wanted(*number)).map(operation_lines).collect()
+            of_thread
+                .clone()
+                .filter(|(number, _)| is_wanted(*number))
+                .map(operation_lines)
+                .collect()
         };
         if thread == 0 {
             let before = half(&|number| number < SLOTS.len());
@@ -162,7 +166,9 @@ fn function(name: &str, lines: &str) -> String {
 fn operation_lines((number, operation): (usize, &Operation)) -> String {
     let slot = operation.slot;
     let (lock, unlock) = match SLOTS[slot].used {
-        Use::Locked if operation.thread != 0 => ("pthread_mutex_lock(&mutex);", "pthread_mutex_unlock(&mutex);"),
+        Use::Locked if operation.thread != 0 => {
+            ("pthread_mutex_lock(&mutex);", "pthread_mutex_unlock(&mutex);")
+        }
         _ => ("", ""),
     };
     format!(
@@ -192,7 +198,9 @@ fn operation_text(numbers: &mut Numbers, slot: usize, stores: &mut u64, adds: &m
             format!("__atomic_store_n(&m->{name}, {value}, __ATOMIC_{store}); left = {value};")
         }
         (Use::Atomic, 2) if may_store => {
-            format!("found = __atomic_exchange_n(&m->{name}, {value}, __ATOMIC_{both}); left = {value};")
+            format!(
+                "found = __atomic_exchange_n(&m->{name}, {value}, __ATOMIC_{both}); left = {value};"
+            )
         }
         (Use::Atomic, 3) if may_store => format!(
             "{{ uint{bits}_t e = known[{slot}]; left = __atomic_compare_exchange_n(&m->{name}, &e, {value}, 0, __ATOMIC_{both}, __ATOMIC_RELAXED) ? {value} : NOTHING; found = e; }}"
@@ -203,7 +211,9 @@ fn operation_text(numbers: &mut Numbers, slot: usize, stores: &mut u64, adds: &m
         (Use::Atomic, _) => format!("found = __atomic_load_n(&m->{name}, __ATOMIC_{load});"),
         (Use::Locked, 1 | 2) if may_store => format!("m->{name} = {value}; left = {value};"),
         (Use::Locked, 3) if may_store => {
-            format!("found = m->{name}; m->{name} = found == {value} ? 0 : {value}; left = {value};")
+            format!(
+                "found = m->{name}; m->{name} = found == {value} ? 0 : {value}; left = {value};"
+            )
         }
         (Use::Locked, 4) if may_add => {
             format!("found = m->{name}; m->{name} = found + 1; left = found + 1;")

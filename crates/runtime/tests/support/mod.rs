@@ -23,10 +23,20 @@ pub fn runtime() -> &'static Path {
 
 /// Builds one form of the runtime, in a target folder of its own: the usual one is locked by the cargo that runs us.
 pub fn build(feature: &str) -> PathBuf {
+    build_as(feature, "staticlib").join("libunpick_runtime.a")
+}
+
+/// The runtime as a shared object to preload.
+pub fn preloadable_runtime() -> PathBuf {
+    build_as("standalone", "cdylib").join("libunpick_runtime.so")
+}
+
+/// Gives the folder with what was built.
+fn build_as(feature: &str, crate_type: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtime").join(feature);
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["rustc", "--quiet", "--lib", "--profile", "runtime", "--crate-type", "staticlib"])
+        .args(["rustc", "--quiet", "--lib", "--profile", "runtime", "--crate-type", crate_type])
         .args(["--features", feature, "--target-dir"])
         .arg(&target)
         .env_remove("RUSTFLAGS")
@@ -34,7 +44,7 @@ pub fn build(feature: &str) -> PathBuf {
         .output()
         .expect("cargo starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    target.join("runtime/libunpick_runtime.a")
+    target.join("runtime")
 }
 
 /// A program of `tests/programs`, built twice.

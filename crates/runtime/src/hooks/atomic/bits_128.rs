@@ -12,14 +12,14 @@ use super::perform;
 fn exchange_if_equal(address: u64, expected: u128, value: u128) -> u128 {
     let (found_low, found_high): (u64, u64);
     // SAFETY: the program asked for a 16-byte atomic at this address, which is thus valid and aligned. rbx is
-    // kept by LLVM for itself and restored.
+    // kept by LLVM for itself and restored. The address has a register of its own, which may not be rbx.
     unsafe {
         asm!(
             "xchg rbx, {low}",
-            "lock cmpxchg16b xmmword ptr [{address}]",
+            "lock cmpxchg16b xmmword ptr [rdi]",
             "mov rbx, {low}",
             low = inout(reg) value as u64 => _,
-            address = in(reg) address,
+            in("rdi") address,
             in("rcx") (value >> 64) as u64,
             inout("rax") expected as u64 => found_low,
             inout("rdx") (expected >> 64) as u64 => found_high,
@@ -74,7 +74,14 @@ fn exchange_if(address: u64, expected: u128, value: u128, order: i32, site: u64)
     })
 }
 
-extern "C" fn compare_exchange(address: u64, expected: *mut u128, value: u128, order: i32, _failure: i32, site: u64) -> bool {
+extern "C" fn compare_exchange(
+    address: u64,
+    expected: *mut u128,
+    value: u128,
+    order: i32,
+    _failure: i32,
+    site: u64,
+) -> bool {
     // SAFETY: the program passes a valid pointer to the value it expects; gcc and clang align it to 16.
     let wanted = unsafe { expected.read_unaligned() };
     let found = exchange_if(address, wanted, value, order, site);
@@ -85,7 +92,14 @@ extern "C" fn compare_exchange(address: u64, expected: *mut u128, value: u128, o
     found == wanted
 }
 
-extern "C" fn compare_exchange_value(address: u64, expected: u128, value: u128, order: i32, _failure: i32, site: u64) -> u128 {
+extern "C" fn compare_exchange_value(
+    address: u64,
+    expected: u128,
+    value: u128,
+    order: i32,
+    _failure: i32,
+    site: u64,
+) -> u128 {
     exchange_if(address, expected, value, order, site)
 }
 
