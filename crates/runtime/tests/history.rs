@@ -19,8 +19,8 @@ use unpick_runtime::shadow::cell::{GRANULE, QUAD};
 use unpick_runtime::shadow::follow::{follow, follow_byte};
 use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
-    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently,
-    write_silently,
+    claim, read_among_readers, read_byte_silently, read_silently, span_silently,
+    write_byte_silently, write_silently,
 };
 use unpick_runtime::shadow::{Access, region, touch};
 use unpick_runtime::thread::{self, Thread};
@@ -257,6 +257,9 @@ impl Real {
             }
             (Kind::Write, None) if bytes == 1 => {
                 write_byte_silently(hot, address, site) || followed()
+            }
+            (Kind::Read | Kind::Write, None) if bytes <= 8 => {
+                span_silently(hot, address, bytes, site, kind == Kind::Write)
             }
             _ => false,
         };

@@ -10,8 +10,8 @@ use crate::shadow::cell::{GRANULE, QUAD};
 use crate::shadow::follow::{follow, follow_byte};
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{
-    claim, read_among_readers, read_byte_silently, read_silently, write_byte_silently,
-    write_silently,
+    claim, read_among_readers, read_byte_silently, read_silently, span_silently,
+    write_byte_silently, write_silently,
 };
 use crate::shadow::{Access, touch};
 use crate::start;
@@ -126,16 +126,18 @@ extern "C" fn write_16(address: u64, site: u64) {
     write_8(address + 8, site);
 }
 
-/// Defines functions that note an access of a fixed length that never has a short cut.
-macro_rules! noting {
+/// Defines functions for accesses of a fixed length and any alignment.
+macro_rules! spanning {
     ($($name:ident($bytes:literal, $kind:expr);)*) => {$(
         extern "C" fn $name(address: u64, site: u64) {
-            note(address, site, $bytes, $kind);
+            if !span_silently(local::hot(), address, $bytes, site as u32, $kind == WRITE) {
+                note(address, site, $bytes, $kind);
+            }
         }
     )*};
 }
 
-noting! {
+spanning! {
     read_2(2, READ);
     write_2(2, WRITE);
     unaligned_read_2(2, READ);
@@ -146,6 +148,18 @@ noting! {
     unaligned_write_4(4, WRITE);
     unaligned_write_8(8, WRITE);
     unaligned_write_16(16, WRITE);
+}
+
+/// Defines functions that note an access of a fixed length that never has a short cut.
+macro_rules! noting {
+    ($($name:ident($bytes:literal, $kind:expr);)*) => {$(
+        extern "C" fn $name(address: u64, site: u64) {
+            note(address, site, $bytes, $kind);
+        }
+    )*};
+}
+
+noting! {
     volatile_read_1(1, with_flags(READ, access_flags::VOLATILE));
     volatile_read_2(2, with_flags(READ, access_flags::VOLATILE));
     volatile_read_4(4, with_flags(READ, access_flags::VOLATILE));

@@ -28,8 +28,14 @@ fn forget(address: *mut c_void, bytes: size_t) {
     }
 }
 
+/// A longer mapping cannot be meant: the call is about to fail.
+const LONGEST: u64 = 1 << 40;
+
 /// Whether anything is known of a range; with some of its neighbours, where it does not begin and end with a page.
 fn is_touched(address: u64, bytes: u64) -> bool {
+    if bytes > LONGEST {
+        return false;
+    }
     let end = address.saturating_add(bytes);
     let mut at = address & !(BYTES_PER_PAGE - 1);
     while at < end {

@@ -5,7 +5,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::cell::{
-    BYTES_MASK, COVERED, Cell, GRANULE, INDEX_MASK, INDIRECT, LOCKED, PER_BYTE, SOLE,
+    BYTES_MASK, BYTES_SHIFT, COVERED, Cell, GRANULE, INDEX_MASK, INDIRECT, LOCKED, PER_BYTE, SOLE,
     shape_of_bytes,
 };
 use super::pool::byte_cells;
@@ -149,4 +149,64 @@ pub fn claim(thread: &Thread, address: u64, shape: u32, site: u32, writes: bool)
     }
     low.unlock();
     was_free
+}
+
+/// A few bytes of any alignment, all of them the thread's own. If it gives up halfway, what it has noted is right
+/// and will be noted again.
+#[inline]
+pub fn span_silently(hot: &Hot, address: u64, bytes: u64, site: u32, writes: bool) -> bool {
+    if hot.key.get() == 0 {
+        return false;
+    }
+    let end = address + bytes;
+    let mut at = address;
+    while at < end {
+        let next = ((at | 3) + 1).min(end);
+        let mask = ((1_u32 << (next - at)) - 1) << (at & 3);
+        if !quad_silently(hot, at, mask, site, writes) {
+            return false;
+        }
+        at = next;
+    }
+    true
+}
+
+/// Some bytes of one quad.
+#[inline]
+fn quad_silently(hot: &Hot, address: u64, mask: u32, site: u32, writes: bool) -> bool {
+    let cell = cell(address);
+    let state = cell.raw_state();
+    if is_per_byte(state) && state & LOCKED == 0 {
+        let bytes = byte_cells(state & INDEX_MASK).iter().enumerate();
+        return bytes
+            .filter(|(index, _)| mask & (1 << index) != 0)
+            .all(|(index, byte)| own_silently(hot, byte, 1 << index, site, writes));
+    }
+    own_silently(hot, cell, mask, site, writes)
+}
+
+/// The bytes of `mask` in a cell that is the thread's own: it changes the cell if that speaks of no other bytes, and
+/// passes if nothing would change.
+#[inline(always)]
+fn own_silently(hot: &Hot, cell: &Cell, mask: u32, site: u32, writes: bool) -> bool {
+    let state = cell.raw_state() & hot.kept.get();
+    let (known, time) = ((state & BYTES_MASK) >> BYTES_SHIFT, hot.time.get());
+    if state & !BYTES_MASK != hot.key.get() || known & mask != mask {
+        return false;
+    }
+    if known == mask {
+        if writes {
+            cell.set_write(site, time)
+        } else {
+            cell.set_read(site, time)
+        }
+        return true;
+    }
+    if writes {
+        cell.write_site.load(Relaxed) == site
+            && cell.read_site.load(Relaxed) == 0
+            && cell.write_time.load(Relaxed) == time as u16
+    } else {
+        cell.read_site.load(Relaxed) == site && cell.read_time.load(Relaxed) == time as u16
+    }
 }
