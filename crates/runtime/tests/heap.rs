@@ -97,6 +97,9 @@ fn operators_of_cplusplus_are_known_by_the_line_that_uses_them_and_still_throw()
 
 #[test]
 fn clang_code_gives_the_same_story() {
+    if !support::is_installed("clang") {
+        return;
+    }
     let program = Program::build_using("clang", "heap_lives.c", &[]);
     let accesses = Story::of(program.check().recording(), "heap_lives.c").accesses();
     for expected in [

@@ -33,6 +33,9 @@ fn copies_and_input_are_accesses_at_the_line_of_the_call() {
 
 #[test]
 fn clang_and_checked_functions_give_the_same_accesses() {
+    if !support::is_installed("clang") {
+        return;
+    }
     check_accesses(&Program::build_using("clang", "library_calls.c", &["-fno-builtin"]));
     check_accesses(&Program::build_with(
         "library_calls.c",

@@ -36,16 +36,32 @@ fn perform<T>(
     order: i32,
     action: impl FnOnce() -> (T, Kind),
 ) -> T {
+    perform_flagged(address, bytes, site, order_flags(order), action)
+}
+
+/// As `perform`, for a compare-exchange.
+fn perform_exchange<T>(
+    address: u64,
+    bytes: u64,
+    site: u64,
+    order: i32,
+    action: impl FnOnce() -> (T, Kind),
+) -> T {
+    let flags = order_flags(order) | access_flags::FAILED_EXCHANGE;
+    perform_flagged(address, bytes, site, flags, action)
+}
+
+fn perform_flagged<T>(
+    address: u64,
+    bytes: u64,
+    site: u64,
+    flags: u16,
+    action: impl FnOnce() -> (T, Kind),
+) -> T {
     let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else {
         return action().0;
     };
-    let access = Access {
-        kind: Kind::ReadWrite,
-        flags: order_flags(order),
-        address,
-        bytes,
-        site: site as u32,
-    };
+    let access = Access { kind: Kind::ReadWrite, flags, address, bytes, site: site as u32 };
     let mut kind = Kind::Read;
     let answer = touch_around(thread, &access, || {
         let (answer, what) = action();
@@ -57,7 +73,7 @@ fn perform<T>(
             thread,
             &Access {
                 kind,
-                flags: access.flags | access_flags::CONTINUED,
+                flags: access.flags & !access_flags::FAILED_EXCHANGE | access_flags::CONTINUED,
                 address: address + 8,
                 bytes: 8,
                 ..access
@@ -193,7 +209,7 @@ macro_rules! atomics {
                 order: i32,
                 site: u64,
             ) -> Result<$integer, $integer> {
-                perform(address, BYTES, site, order, || {
+                perform_exchange(address, BYTES, site, order, || {
                     let answer = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
                     (answer, if answer.is_ok() { Kind::ReadWrite } else { Kind::Read })
                 })

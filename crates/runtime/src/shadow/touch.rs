@@ -74,13 +74,18 @@ pub fn touch(thread: &Thread, access: &Access) {
 }
 
 /// Notes an atomic access of at most eight aligned bytes and performs it while nobody else can note one of the
-/// same bytes: the recorded order is the order of the values.
+/// same bytes: the recorded order is the order of the values. `FAILED_EXCHANGE` in the flags of an access says that it
+/// is a compare-exchange; it stays only if that turns out to have been a read.
 pub fn touch_around<T>(thread: &Thread, access: &Access, perform: impl FnOnce() -> (T, Kind)) -> T {
     perturb::before_access(thread, access);
     let Some(_busy) = thread.enter() else { return perform().0 };
     let Some(granule) = Granule::lock(thread, access.address) else { return perform().0 };
     let (answer, kind) = perform();
-    let access = Access { kind, ..*access };
+    let failed = access.kind == Kind::ReadWrite
+        && kind == Kind::Read
+        && access.flags & access_flags::FAILED_EXCHANGE != 0;
+    let flags = if failed { access.flags } else { access.flags & !access_flags::FAILED_EXCHANGE };
+    let access = Access { kind, flags, ..*access };
     let mut visit = Visit { thread, access: &access, recorded: false, context: None };
     visit.granule(&granule, access.address, access.bytes.min(8));
     drop(granule);
@@ -368,8 +373,9 @@ impl Visit<'_> {
             return self.take_over(cell, shape);
         }
         if recent::is_member(set, me) {
-            recent::note(self.thread.hot(), index, address, shape, self.access.site);
-            return self.repeat(address, shape);
+            // In this order: the read that is noted comes after its own event, if it has one.
+            self.repeat(address, shape);
+            return recent::note(self.thread.hot(), index, address, shape, self.access.site);
         }
         if set.unwritten.load(Relaxed) == 0 {
             self.record_after_guest(cell, address, shape);

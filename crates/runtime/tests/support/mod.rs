@@ -155,6 +155,17 @@ pub fn limited(program: &Path) -> Command {
     command
 }
 
+/// Whether a test that needs this compiler can run. Without it the test is skipped, which one line says; under CI
+/// nothing is skipped.
+pub fn is_installed(compiler: &str) -> bool {
+    let found = Command::new(compiler).arg("--version").output().is_ok();
+    assert!(found || std::env::var_os("CI").is_none(), "{compiler} is not installed");
+    if !found {
+        eprintln!("skipped: {compiler} is not installed");
+    }
+    found
+}
+
 /// What `unpick cc` adds for this compiler: without it, clang leaves out the read of `x += 1`.
 pub fn needed_by(compiler: &str) -> &'static [&'static str] {
     if compiler.starts_with("clang") {

@@ -6,7 +6,7 @@
 use core::arch::{asm, naked_asm};
 use unpick_events::Kind;
 
-use super::perform;
+use super::{perform, perform_exchange};
 
 /// Stores `value` if the 16 bytes at `address` are `expected`; gives what was there.
 fn exchange_if_equal(address: u64, expected: u128, value: u128) -> u128 {
@@ -68,7 +68,7 @@ updates! {
 }
 
 fn exchange_if(address: u64, expected: u128, value: u128, order: i32, site: u64) -> u128 {
-    perform(address, 16, site, order, || {
+    perform_exchange(address, 16, site, order, || {
         let found = exchange_if_equal(address, expected, value);
         (found, if found == expected { Kind::ReadWrite } else { Kind::Read })
     })
