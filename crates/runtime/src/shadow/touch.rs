@@ -318,15 +318,23 @@ impl Visit<'_> {
             return self.join_silently(cell, address, shape);
         }
         let mut past = PastList::new();
-        past.add_owner(cell);
+        let is_told = self.is_told(state & SHARED != 0);
+        if !is_told {
+            past.add_owner(cell);
+        }
         if !is_settled {
             self.announce(address);
         }
         if self.access.writes() {
-            self.record(address, shape, past.as_slice());
+            self.record_after(address, shape, past.as_slice(), if is_told { u32::MAX } else { 0 });
             self.take_over(cell, shape);
         } else if state & (SOLE | FREED) != 0 {
-            let stamp = self.record(address, shape, past.as_slice());
+            let stamp = self.record_after(
+                address,
+                shape,
+                past.as_slice(),
+                if is_told { u32::MAX } else { 0 },
+            );
             cell.set_guest_read(self.access.site, self.thread.hot().time.get());
             cell.read_site.store(stamp, Relaxed);
             cell.set_state(self.thread.number() as u32 | SHARED | shape);
@@ -384,6 +392,11 @@ impl Visit<'_> {
         recent::note(self.thread.hot(), index, address, shape, self.access.site);
     }
 
+    /// Whether all past accesses to shared bytes are events already: in a full recording.
+    fn is_told(&self, are_shared: bool) -> bool {
+        are_shared && self.thread.recorder.is_full()
+    }
+
     /// A write that ends a set of readers: an event that lists them, continued if they are many.
     fn record_after_readers(
         &mut self,
@@ -392,6 +405,10 @@ impl Visit<'_> {
         address: u64,
         shape: u32,
     ) {
+        if self.is_told(set.unwritten.load(Relaxed) == 0) {
+            self.record_after(address, shape, &[], u32::MAX);
+            return;
+        }
         recent::settle(cell, cell.state() & INDEX_MASK);
         let mut past = PastList::new();
         past.add_home(cell, set, self.thread.number());

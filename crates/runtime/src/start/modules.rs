@@ -27,6 +27,8 @@ struct Module {
     bias: u64,
     code: u64,
     code_end: u64,
+    /// It belongs to the system: no hook is called from there.
+    is_system: bool,
     /// The last scan that found it.
     scan: u32,
 }
@@ -38,7 +40,7 @@ struct Table {
 }
 
 static TABLE: Shared<Table> = Shared::new(Table {
-    modules: [const { Module { bias: 0, code: 0, code_end: 0, scan: 0 } }; MOST],
+    modules: [const { Module { bias: 0, code: 0, code_end: 0, is_system: false, scan: 0 } }; MOST],
     used: 0,
     scan: 0,
 });
@@ -201,8 +203,19 @@ impl Table {
     }
 
     fn is_ambiguous(&self, new: &Module) -> bool {
-        self.modules[..self.used].iter().any(|old| old.code_end != 0 && share_low_bits(old, new))
+        let others =
+            self.modules[..self.used].iter().filter(|old| old.code_end != 0 && !old.is_system);
+        !new.is_system && others.clone().any(|old| share_low_bits(old, new))
     }
+}
+
+/// Libraries of the system are not built with hooks, and where they share low bits with a module that is, the reader
+/// of the recording takes that one. With several of them in every process and addresses drawn at random, it happens.
+fn is_system(info: &dl_phdr_info) -> bool {
+    // SAFETY: a zero-terminated name, or null.
+    let name =
+        unsafe { if info.dlpi_name.is_null() { &[] } else { text_at(info.dlpi_name.cast()) } };
+    [&b"/lib"[..], b"/usr/lib", b"linux-vdso"].iter().any(|start| name.starts_with(start))
 }
 
 /// Whether two modules have code whose addresses agree in the 32 bits that a site keeps.
@@ -227,8 +240,9 @@ impl Scan<'_> {
             known.scan = scan;
             return;
         }
+        let Extent { code, code_end, .. } = extent;
         let module =
-            Module { bias: info.dlpi_addr, code: extent.code, code_end: extent.code_end, scan };
+            Module { bias: info.dlpi_addr, code, code_end, is_system: is_system(info), scan };
         if self.table.is_ambiguous(&module) {
             self.thread.recorder.mark_lost(lost::AMBIGUOUS_SITES);
         }
