@@ -149,7 +149,7 @@ fn all_tests_of_a_project_run_instrumented_and_build_time_code_stays_clean() {
 fn a_library_loaded_at_run_time_finds_the_runtime_in_the_program() {
     let project = Project::shared();
     succeed(project.unpick_cargo("build --workspace --lib --examples"));
-    let library = the_file(&folder_of_target(project), "libplugin", ".so");
+    let library = the_file(&folder_of_target(project).join("debug"), "libplugin", ".so");
     assert!(holds(&library, "__tsan_read4"));
     assert!(!holds(&library, "__tsan_atomic16_fetch_nand"), "a runtime of its own is linked in");
     let mut load = project.unpick_cargo("run --quiet --example load --");
