@@ -153,7 +153,7 @@ impl Recorder {
 
     /// Space for the `sequence`th chunk of a thread, header written; `None` if there is none left.
     pub fn take_chunk(&self, thread: u16, sequence: u32, first_ordinal: u64) -> Option<Chunk> {
-        let bytes = (FIRST_CHUNK << sequence.min(6).saturating_mul(2).min(12)).min(LARGEST_CHUNK);
+        let bytes = (FIRST_CHUNK << (2 * sequence.min(3))).min(LARGEST_CHUNK);
         let offset = self.reserve(bytes)?;
         let start = self.base.load(Acquire).wrapping_add(offset as usize);
         if let Err(errno) = make_writable(start, bytes as usize) {

@@ -107,14 +107,6 @@ pub fn populate(address: *mut u8, bytes: usize) -> Result<(), i32> {
     }
 }
 
-/// Reserves disk blocks for part of a file of ours.
-pub fn reserve_blocks(file: i32, offset: u64, bytes: u64) -> Result<(), i32> {
-    // SAFETY: the file is ours; the call changes nothing but its allocation.
-    unsafe {
-        call(libc::SYS_fallocate, file as usize, 0, offset as usize, bytes as usize, 0, 0).map(drop)
-    }
-}
-
 /// Sleeps for this long; a signal may end it early.
 pub fn sleep(nanoseconds: u64) {
     let time = [(nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64];

@@ -102,8 +102,19 @@ fn load_silently<T>(address: u64, shape: u32, site: u64, load: &impl Fn() -> T) 
     is_known.then_some(value)
 }
 
+/// Read-modify-writes that give the value before: each by the method of the atomic type. Used inside `atomics!`.
+macro_rules! updates {
+    ($integer:ty: $($name:ident = $method:ident;)*) => {$(
+        pub extern "C" fn $name(address: u64, value: $integer, order: i32, site: u64) -> $integer {
+            perform(address, BYTES, site, order, || {
+                (at(address).$method(value, SeqCst), Kind::ReadWrite)
+            })
+        }
+    )*};
+}
+
 macro_rules! atomics {
-    ($width:ident, $integer:ty, $atomic:ty, $shape:expr, $prefix:ident) => {
+    ($width:ident, $integer:ty, $atomic:ty, $shape:expr) => {
         mod $width {
             use super::*;
 
@@ -136,70 +147,14 @@ macro_rules! atomics {
                 });
             }
 
-            pub extern "C" fn exchange(
-                address: u64,
-                value: $integer,
-                order: i32,
-                site: u64,
-            ) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).swap(value, SeqCst), Kind::ReadWrite)
-                })
-            }
-            pub extern "C" fn add(
-                address: u64,
-                value: $integer,
-                order: i32,
-                site: u64,
-            ) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).fetch_add(value, SeqCst), Kind::ReadWrite)
-                })
-            }
-            pub extern "C" fn sub(
-                address: u64,
-                value: $integer,
-                order: i32,
-                site: u64,
-            ) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).fetch_sub(value, SeqCst), Kind::ReadWrite)
-                })
-            }
-            pub extern "C" fn and(
-                address: u64,
-                value: $integer,
-                order: i32,
-                site: u64,
-            ) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).fetch_and(value, SeqCst), Kind::ReadWrite)
-                })
-            }
-            pub extern "C" fn or(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).fetch_or(value, SeqCst), Kind::ReadWrite)
-                })
-            }
-            pub extern "C" fn xor(
-                address: u64,
-                value: $integer,
-                order: i32,
-                site: u64,
-            ) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).fetch_xor(value, SeqCst), Kind::ReadWrite)
-                })
-            }
-            pub extern "C" fn nand(
-                address: u64,
-                value: $integer,
-                order: i32,
-                site: u64,
-            ) -> $integer {
-                perform(address, BYTES, site, order, || {
-                    (at(address).fetch_nand(value, SeqCst), Kind::ReadWrite)
-                })
+            updates! { $integer:
+                exchange = swap;
+                add = fetch_add;
+                sub = fetch_sub;
+                and = fetch_and;
+                or = fetch_or;
+                xor = fetch_xor;
+                nand = fetch_nand;
             }
 
             fn exchange_if(
@@ -246,10 +201,10 @@ macro_rules! atomics {
     };
 }
 
-atomics!(bits_8, u8, AtomicU8, 0, __tsan_atomic8);
-atomics!(bits_16, u16, AtomicU16, 0, __tsan_atomic16);
-atomics!(bits_32, u32, AtomicU32, QUAD, __tsan_atomic32);
-atomics!(bits_64, u64, AtomicU64, GRANULE, __tsan_atomic64);
+atomics!(bits_8, u8, AtomicU8, 0);
+atomics!(bits_16, u16, AtomicU16, 0);
+atomics!(bits_32, u32, AtomicU32, QUAD);
+atomics!(bits_64, u64, AtomicU64, GRANULE);
 
 mod bits_128;
 

@@ -165,7 +165,7 @@ impl Default for Cell {
     }
 }
 
-/// The lock bits of a granule, taken. Dropping it gives them back.
+/// The shape of a cell that speaks of these bytes of its quad (a bit each).
 #[inline]
 pub fn shape_of_bytes(mask: u32) -> u32 {
     mask << BYTES_SHIFT

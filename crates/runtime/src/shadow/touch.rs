@@ -198,7 +198,6 @@ impl Visit<'_> {
 
     fn each_byte(&mut self, cell: &Cell, base: u64, mask: u32) {
         let cells = byte_cells(cell.state() & INDEX_MASK);
-        // A wide access to bytes that tell one story is one story.
         for (index, byte) in cells.iter().enumerate() {
             if mask & (1 << index) != 0 {
                 self.uniform(byte, base + index as u64, shape_of_bytes(1 << index));
@@ -315,26 +314,24 @@ impl Visit<'_> {
         }
         let state = cell.state();
         if !self.access.writes() && state & SOLE != 0 && cell.write_site.load(Relaxed) == 0 {
-            return self.join_silently(cell, address, shape);
+            // A second reader of bytes that nobody has written in this life.
+            return self.open_set(cell, address, shape, true);
         }
         let mut past = PastList::new();
-        let is_told = self.is_told(state & SHARED != 0);
-        if !is_told {
+        // An event that lists nothing must not lengthen one from before what it leaves out.
+        let mut not_before = u32::MAX;
+        if !self.is_told(state & SHARED != 0) {
             past.add_owner(cell);
+            not_before = 0;
         }
         if !is_settled {
             self.announce(address);
         }
         if self.access.writes() {
-            self.record_after(address, shape, past.as_slice(), if is_told { u32::MAX } else { 0 });
+            self.record_after(address, shape, past.as_slice(), not_before);
             self.take_over(cell, shape);
         } else if state & (SOLE | FREED) != 0 {
-            let stamp = self.record_after(
-                address,
-                shape,
-                past.as_slice(),
-                if is_told { u32::MAX } else { 0 },
-            );
+            let stamp = self.record_after(address, shape, past.as_slice(), not_before);
             cell.set_guest_read(self.access.site, self.thread.hot().time.get());
             cell.read_site.store(stamp, Relaxed);
             cell.set_state(self.thread.number() as u32 | SHARED | shape);
@@ -343,11 +340,6 @@ impl Visit<'_> {
             self.record_after_guest(cell, address, shape);
             self.open_set(cell, address, shape, false);
         }
-    }
-
-    /// A second reader of bytes that nobody has written in this life.
-    fn join_silently(&mut self, cell: &Cell, address: u64, shape: u32) {
-        self.open_set(cell, address, shape, true);
     }
 
     /// Turns a cell that names one reader into a set of that reader and this thread.
