@@ -5,10 +5,10 @@
 //!         +----------------+------------+------------+---------+
 //!         |     stamp      |   flags    |   words    |  kind   |
 //!         +----------------+------------+------------+---------+
-//! word 1   63            48 47                                0
-//!         +----------------+-----------------------------------+
-//!         |      unit      |         object or address         |
-//!         +----------------+-----------------------------------+
+//! word 1   63   56 55   48 47                                0
+//!         +-------+--------+-----------------------------------+
+//!         | slot  |  unit  |         object or address         |
+//!         +-------+--------+-----------------------------------+
 //! word 2   63            32 31                                0
 //!         +----------------+-----------------------------------+
 //!         |    context     |               site                |
@@ -17,6 +17,7 @@
 //!
 //! `words` counts all words of the event, these three included. A stamp is drawn from one counter for
 //! the whole process; 0 means the event crossed no thread and is ordered by its place in the stream.
+//! An event with a slot is the model of those told short after it: see `short`.
 
 use crate::access::{Address, Context, Site};
 use crate::kind::Kind;
@@ -27,6 +28,7 @@ pub const HEADER_WORDS: usize = 3;
 pub const MAX_WORDS: usize = 1024;
 
 const ADDRESS_BITS: u32 = 48;
+const SLOT_SHIFT: u32 = 56;
 
 /// The header of an event, unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,9 @@ pub struct Header {
     /// Address of the accessed bytes or of the synchronisation object, or the number the kind says.
     pub object: Address,
     /// Accesses: how many bytes one access touched. Else 0.
-    pub unit: u16,
+    pub unit: u8,
+    /// The number under which events told short refer to this one; 0 = none does.
+    pub slot: u8,
     pub site: Site,
     pub context: Context,
 }
@@ -51,7 +55,9 @@ impl Header {
                 | (self.words as u64 & 0xfff) << 8
                 | (self.flags as u64 & 0xfff) << 20
                 | (self.stamp as u64) << 32,
-            self.object.0 & ((1 << ADDRESS_BITS) - 1) | (self.unit as u64) << ADDRESS_BITS,
+            self.object.0 & ((1 << ADDRESS_BITS) - 1)
+                | (self.unit as u64) << ADDRESS_BITS
+                | (self.slot as u64) << SLOT_SHIFT,
             self.site.0 as u64 | (self.context.0 as u64) << 32,
         ]
     }
@@ -65,7 +71,8 @@ impl Header {
             flags: (words[0] >> 20 & 0xfff) as u16,
             stamp: (words[0] >> 32) as u32,
             object: Address(words[1] & ((1 << ADDRESS_BITS) - 1)),
-            unit: (words[1] >> ADDRESS_BITS) as u16,
+            unit: (words[1] >> ADDRESS_BITS) as u8,
+            slot: (words[1] >> SLOT_SHIFT) as u8,
             site: Site(words[2] as u32),
             context: Context((words[2] >> 32) as u32),
         })
@@ -100,6 +107,7 @@ mod tests {
             stamp: 0xdead_beef,
             object: Address(0x7fff_1234_5678),
             unit: 8,
+            slot: 0x81,
             site: Site(0x5555_1234),
             context: Context(0xcafe_f00d),
         };

@@ -10,7 +10,9 @@ pub mod access;
 pub mod file;
 pub mod header;
 pub mod kind;
+pub mod short;
 
 pub use access::{Address, Context, MemoryOrder, Past, Site, ThreadId};
 pub use header::Header;
 pub use kind::Kind;
+pub use short::Short;

@@ -16,7 +16,7 @@ pub enum Action<'r> {
         /// Bytes without a gap from `address` on; with `count` above 1, of each of the accesses.
         length: u64,
         /// How many bytes one access of the range touched.
-        unit: u16,
+        unit: u8,
         /// How many accesses in step this tells of: the first is at `address`, each further one `step` bytes on.
         count: u32,
         step: i32,

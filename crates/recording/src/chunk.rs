@@ -13,6 +13,7 @@ use unpick_events::file::{
 use unpick_events::header::MAX_WORDS;
 
 use crate::damage::Damage;
+use crate::expand::{Expanded, expand};
 use crate::file_header::{u32_at, u64_at};
 use crate::source::Source;
 
@@ -30,8 +31,10 @@ pub struct Chunk {
     pub sequence: u32,
     pub offset: u64,
     pub first_ordinal: u64,
-    /// The words after the chunk header.
+    /// The words after the chunk header, every event in full.
     pub words: Vec<u64>,
+    /// How many more these are than in the file.
+    pub gained: usize,
 }
 
 /// All chunks between the file header and `end`, in the order of the file.
@@ -101,7 +104,8 @@ impl ChunkHeader {
 
     fn into_chunk(self, offset: u64, words: Vec<u64>) -> Chunk {
         let ChunkHeader { thread, sequence, first_ordinal, .. } = self;
-        Chunk { thread, sequence, offset, first_ordinal, words }
+        let Expanded { words, gained } = expand(words);
+        Chunk { thread, sequence, offset, first_ordinal, words, gained }
     }
 }
 

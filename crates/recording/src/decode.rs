@@ -138,7 +138,7 @@ struct Extent {
 
 impl Extent {
     /// The low half is a length, or with a step in the high half the number of accesses of `unit` bytes.
-    fn from_long_word(word: u64, unit: u16) -> Extent {
+    fn from_long_word(word: u64, unit: u8) -> Extent {
         let (low, step) = (word as u32, (word >> 32) as i32);
         if step == 0 {
             Extent { length: low.into(), count: 1, step }

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use unpick_events::file::{CHECKED_BYTES, FILE_MAGIC, FORMAT_VERSION, file_field, fnv1a, mode};
+use unpick_events::file::{
+    CHECKED_BYTES, FILE_MAGIC, FORMAT_VERSION, OLDEST_VERSION, file_field, fnv1a, mode,
+};
 use unpick_problem::Problem;
 
 /// Bytes of the header that carry fields.
@@ -79,15 +81,19 @@ fn check_magic(bytes: &[u8], path: &Path) -> Result<(), Problem> {
 fn check_version(version: u32, path: &Path) -> Result<(), Problem> {
     if version > FORMAT_VERSION {
         return Err(unreadable(
-            format!("it has format {version}, this build reads {FORMAT_VERSION}"),
+            format!(
+                "it has format {version}, this build reads {OLDEST_VERSION} to {FORMAT_VERSION}"
+            ),
             path,
         )
         .why("the program was linked with a newer runtime than this tool")
         .next("rebuild the program with this version (unpick cc …), or install a newer unpick"));
     }
-    if version < FORMAT_VERSION {
+    if version < OLDEST_VERSION {
         return Err(unreadable(
-            format!("it has format {version}, this build reads {FORMAT_VERSION}"),
+            format!(
+                "it has format {version}, this build reads {OLDEST_VERSION} to {FORMAT_VERSION}"
+            ),
             path,
         )
         .why("the program was linked with a runtime that is too old for this tool")

@@ -16,6 +16,7 @@ mod chunk;
 mod damage;
 mod decode;
 mod event;
+mod expand;
 mod file_header;
 pub mod history;
 mod incompleteness;

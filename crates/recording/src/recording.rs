@@ -261,7 +261,9 @@ fn note_bad_rest(chunk: &Chunk, whole: usize, damage: &mut Damage) {
         format!(
             "{} is damaged after byte {} of the file: the rest of the chunk is not read",
             name_of(chunk),
-            chunk.offset + unpick_events::file::CHUNK_HEADER_BYTES + 8 * whole as u64
+            chunk.offset
+                + unpick_events::file::CHUNK_HEADER_BYTES
+                + 8 * (whole - chunk.gained) as u64
         )
     });
 }

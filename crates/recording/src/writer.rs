@@ -50,6 +50,7 @@ impl Draft {
             stamp: 0,
             object: Address(0),
             unit: 0,
+            slot: 0,
             site: Site(0),
             context: Context(0),
         };
@@ -59,14 +60,14 @@ impl Draft {
     /// A `Read`, `Write` or `ReadWrite` of `length` bytes.
     pub fn access(kind: Kind, address: u64, length: u64) -> Draft {
         let draft = Draft::new(kind).object(address);
-        match u16::try_from(length) {
+        match u8::try_from(length) {
             Ok(unit) => draft.unit(unit),
             Err(_) => draft.unit(1).flags(access_flags::LONG).word(length),
         }
     }
 
     /// `count` accesses of `unit` bytes each, `step` bytes apart.
-    pub fn strided(kind: Kind, address: u64, unit: u16, count: u32, step: i32) -> Draft {
+    pub fn strided(kind: Kind, address: u64, unit: u8, count: u32, step: i32) -> Draft {
         let word = u64::from(count) | u64::from(step as u32) << 32;
         Draft::new(kind).object(address).unit(unit).flags(access_flags::LONG).word(word)
     }
@@ -78,7 +79,7 @@ impl Draft {
     }
 
     #[must_use]
-    pub fn unit(mut self, unit: u16) -> Draft {
+    pub fn unit(mut self, unit: u8) -> Draft {
         self.header.unit = unit;
         self
     }

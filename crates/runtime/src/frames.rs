@@ -108,6 +108,7 @@ fn spell_out(thread: &Thread, hash: u32, frames: &[Frame]) {
         stamp: 0,
         object: Address(innermost.len() as u64),
         unit: 0,
+        slot: 0,
         site: Site(0),
         context: Context(hash),
     };

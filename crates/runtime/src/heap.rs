@@ -138,6 +138,7 @@ pub fn announce_block(thread: &Thread, address: u64) {
         stamp: thread.recorder.draw_stamp(),
         object: Address(block.address),
         unit: 0,
+        slot: 0,
         site: Site(block.site),
         context: Context(block.context),
     };

@@ -104,6 +104,7 @@ fn record(thread: &Thread, length: u64) {
         stamp: 0,
         object: Address(length),
         unit: 0,
+        slot: 0,
         site: Site(0),
         context: Context(0),
     };

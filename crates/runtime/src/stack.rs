@@ -53,6 +53,7 @@ pub fn frames_gone(thread: &Thread, live: u64) {
         stamp: thread.recorder.draw_stamp(),
         object: Address(lowest),
         unit: 0,
+        slot: 0,
         site: Site(0),
         context: Context(0),
     };

@@ -2,6 +2,9 @@
 //!
 //! Only the thread itself writes, and only while it is marked busy, so nothing here needs atomics. An event's
 //! first word is written last: until then the stream ends before it, also if the process dies in between.
+//!
+//! The thread remembers what it told lately, by site and past. An access that goes on in step with one of those is
+//! not told again but lengthens it; any other event that differs only in where and when is told short.
 
 use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{Ordering::*, compiler_fence};
@@ -9,7 +12,8 @@ use unpick_events::access::{PAST_WORDS, Past, PastKind};
 use unpick_events::file::file_field;
 use unpick_events::header::{HEADER_WORDS, Header};
 use unpick_events::kind::access_flags;
-use unpick_events::{Context, Kind, Site, ThreadId};
+use unpick_events::short::{self, SHORT_WORDS, Short};
+use unpick_events::{Address, Context, Kind, Site, ThreadId};
 
 use crate::sys;
 use crate::thread::{Thread, full_time};
@@ -20,56 +24,58 @@ pub struct Stream {
     /// Start of the current chunk, to give its pages back when it is full.
     chunk: Cell<(*mut u8, usize)>,
     sequence: Cell<u32>,
-    open: UnsafeCell<[OpenAccess; OPEN]>,
-    /// Changes when the thread synchronises: accesses opened before are closed.
+    slots: UnsafeCell<[Slot; SLOTS]>,
+    /// Changes with the chunk, never back: an event told short refers to one in its own chunk.
+    era: Cell<u32>,
+    /// Changes when the thread synchronises: an access from before is not lengthened.
     period: Cell<u32>,
 }
 
-/// The last access recorded for a site. As long as the thread does not synchronise, one that follows in step and
-/// tells the same story lengthens it.
+/// The last event that was told of a story.
 #[derive(Clone, Copy)]
-struct OpenAccess {
+struct Slot {
     story: Story,
-    event: *mut u64,
-    is_long: bool,
-    stamp: u32,
+    era: u32,
     period: u32,
+    /// Low bits of the ordinals of the pasts that are listed.
+    times: u32,
+    stamp: u32,
+    /// The past that is not listed because it is recorded.
+    recorded: LastAccess,
+    /// The word of LONG, if the event has one.
+    long: *mut u64,
     /// Start of the last element.
     last: u64,
     /// From element to element.
     step: i64,
 }
 
-/// What must be the same for two accesses to be told as one.
+/// What two events have in common if one of them can be told short: all but where and when, packed to be compared fast.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Story {
-    kind: Kind,
-    flags: u16,
-    unit: u16,
-    site: Site,
-    context: Context,
-    past: [LastAccess; MOST_PAST],
+    /// Site; context.
+    code: u64,
+    /// Sites of the past accesses that are listed.
+    past_sites: u64,
+    /// Threads of those; flags; unit; kind; kinds of those.
+    rest: u64,
 }
 
-/// Accesses with more past than this are told one by one.
+/// Accesses with more past than this are told one by one, in full.
 const MOST_PAST: usize = 2;
+/// An event that refers to a slot or has one is not longer than this.
+const MOST_WORDS: usize = HEADER_WORDS + 1 + MOST_PAST * PAST_WORDS;
 
-/// A loop over memory has a few sites, which should not share a place.
-const OPEN: usize = 64;
-const NO_STORY: Story = Story {
-    kind: Kind::Read,
-    flags: 0,
-    unit: 0,
-    site: Site(0),
-    context: Context(0),
-    past: [NO_PAST; MOST_PAST],
-};
-const NO_ACCESS: OpenAccess = OpenAccess {
-    story: NO_STORY,
-    event: core::ptr::null_mut(),
-    is_long: false,
-    stamp: 0,
+/// A loop over memory has a few sites, which should not share a place. Numbers of slots have eight bits, and 0 is none.
+const SLOTS: usize = 128;
+const NO_SLOT: Slot = Slot {
+    story: Story { code: 0, past_sites: 0, rest: 0 },
+    era: 0,
     period: 0,
+    times: 0,
+    stamp: 0,
+    recorded: NO_PAST,
+    long: core::ptr::null_mut(),
     last: 0,
     step: 0,
 };
@@ -88,9 +94,12 @@ pub struct LastAccess {
 pub const NO_PAST: LastAccess =
     LastAccess { kind: PastKind::Read, is_recorded: true, thread: 0, time: 0, site: 0 };
 
-/// How many bytes of an access have one past.
-#[derive(Debug, Clone, Copy)]
-pub struct Stretch {
+/// An access that is to be recorded.
+pub struct Told {
+    pub kind: Kind,
+    pub flags: u16,
+    pub site: u32,
+    pub context: Context,
     pub address: u64,
     pub bytes: u64,
 }
@@ -102,7 +111,8 @@ impl Stream {
             end: Cell::new(core::ptr::null_mut()),
             chunk: Cell::new((core::ptr::null_mut(), 0)),
             sequence: Cell::new(0),
-            open: UnsafeCell::new([NO_ACCESS; OPEN]),
+            slots: UnsafeCell::new([NO_SLOT; SLOTS]),
+            era: Cell::new(1),
             period: Cell::new(1),
         }
     }
@@ -113,6 +123,11 @@ impl Stream {
         self.end.set(core::ptr::null_mut());
         self.chunk.set((core::ptr::null_mut(), 0));
         self.sequence.set(0);
+        self.begin_era();
+    }
+
+    fn begin_era(&self) {
+        self.era.set(self.era.get().wrapping_add(1).max(1));
         self.close_accesses();
     }
 
@@ -128,23 +143,36 @@ impl Default for Stream {
     }
 }
 
-/// Records an event: `header` (its `words` is filled in here) and `payload`. The thread must be busy.
+/// Records an event: `header` (its `words` and `slot` are filled in here) and `payload`. The thread must be busy.
 pub fn append(thread: &Thread, header: Header, payload: &[u64]) {
-    append_parts(thread, header, payload, &[]);
+    if payload.is_empty() {
+        append_bare(thread, &header);
+    } else {
+        append_full(thread, header, payload);
+    }
+    thread.stream.close_accesses();
 }
 
-/// As `append`, with a payload in two parts.
-pub fn append_parts(thread: &Thread, mut header: Header, first: &[u64], second: &[u64]) {
-    header.words = HEADER_WORDS + first.len() + second.len();
+fn append_full(thread: &Thread, mut header: Header, payload: &[u64]) {
+    header.words = HEADER_WORDS + payload.len();
+    header.slot = 0;
     let Some(at) = reserve(thread, header.words) else { return };
     let packed = header.pack();
-    for (index, word) in packed[1..].iter().chain(first).chain(second).enumerate() {
+    for (index, word) in packed[1..].iter().chain(payload).enumerate() {
         // SAFETY: `reserve` gave `header.words` words at `at` to this thread, and this writes words 1.. of them.
         unsafe { at.add(index + 1).write(*word) };
     }
     publish(at, packed[0]);
     thread.count_event();
-    thread.stream.close_accesses();
+}
+
+/// An event without further words: short if the same was told before of another object.
+fn append_bare(thread: &Thread, header: &Header) {
+    let story = Story::of(header, &[NO_PAST; MOST_PAST]);
+    let (slot, number) = slot_for(thread, &story);
+    if write(thread, slot, number, &story, header, None, &[NO_PAST; MOST_PAST]).is_some() {
+        slot.period = 0;
+    }
 }
 
 /// Makes the event at `at` part of the stream.
@@ -154,127 +182,215 @@ fn publish(at: *mut u64, first_word: u64) {
     unsafe { at.write_volatile(first_word) };
 }
 
-/// Records an access of `stretch` with what was known of those bytes before.
+/// Records an access with what was known of its bytes before, in a list of any length.
 ///
-/// `header.stamp` is drawn here, and only when a new event is needed: a longer one must have begun after `not_before`.
+/// A stamp is drawn here, and only when a new event is needed: a longer one must have begun after `not_before`.
 /// Gives the stamp under which the access is recorded.
-pub fn append_access(
-    thread: &Thread,
-    mut header: Header,
-    stretch: Stretch,
-    past: &[LastAccess],
-    not_before: u32,
-) -> u32 {
-    header.object = unpick_events::Address(stretch.address);
-    let is_range = header.flags & access_flags::LIBRARY != 0;
-    header.unit = if is_range { 1 } else { stretch.bytes as u16 };
-    let Some(story) = story_of(&header, past) else {
-        header.stamp = thread.recorder.draw_stamp();
-        let long = is_range.then_some(stretch.bytes);
-        write_access(thread, header, long, past);
-        return header.stamp;
-    };
-    let open = open_for(thread, story.kind, story.site.0, story.past[0].site);
-    let step = stretch.address.wrapping_sub(open.last) as i64;
-    let in_step = open.period == thread.stream.period.get()
-        && open.story == story
-        && (step == open.step || step == header.unit as i64);
-    if in_step
-        && open.is_long
-        && step == open.step
-        && open.stamp > not_before
-        && lengthen(open, stretch)
-    {
-        return open.stamp;
-    }
-    let long = if is_range {
-        Some(stretch.bytes)
-    } else {
-        (in_step && i32::try_from(step).is_ok()).then(|| long_word(header.unit as u64, step))
-    };
-    header.stamp = thread.recorder.draw_stamp();
-    open.event = write_access(thread, header, long, past);
-    open.story = story;
-    open.is_long = long.is_some();
-    open.stamp = header.stamp;
-    open.period = thread.stream.period.get();
-    open.last = stretch.address;
-    open.step = if is_range { stretch.bytes as i64 } else { step };
-    header.stamp
-}
-
-/// `None` for what is always told alone: atomics, whose order is exact, and long lists.
-fn story_of(header: &Header, past: &[LastAccess]) -> Option<Story> {
-    if header.flags & access_flags::ORDER_MASK != 0 || past.len() > MOST_PAST {
-        return None;
+pub fn append_access(thread: &Thread, told: &Told, past: &[LastAccess], not_before: u32) -> u32 {
+    if past.len() > MOST_PAST {
+        return append_with_list(thread, told, past);
     }
     // Not a loop: the compiler would make it a call of `memcpy`, which is intercepted.
     let both = [past.first().copied().unwrap_or(NO_PAST), past.get(1).copied().unwrap_or(NO_PAST)];
-    Some(Story {
-        kind: header.kind,
-        flags: header.flags & !access_flags::CONTINUED,
-        unit: header.unit,
-        site: header.site,
-        context: header.context,
-        past: both,
-    })
+    tell(thread, told, &both, not_before)
 }
 
-/// What the word after the header says of one element: its length if the next ones follow without a gap,
-/// else how many there are (low half) and the step between them (high half).
-fn long_word(unit: u64, step: i64) -> u64 {
-    if step == unit as i64 { unit } else { 1 | (step as i32 as u32 as u64) << 32 }
+/// Records an access that crossed no thread. It stands for itself, and ends what was open.
+pub fn append_unstamped(thread: &Thread, told: &Told) {
+    append_bare(thread, &Header { unit: told.bytes as u8, ..told.header() });
+    thread.stream.close_accesses();
+}
+
+/// As `append_access`, for at most two past accesses.
+#[inline]
+pub fn tell(thread: &Thread, told: &Told, past: &[LastAccess; MOST_PAST], not_before: u32) -> u32 {
+    let mut header = told.header();
+    let story = Story::of(&header, past);
+    let (slot, number) = slot_for(thread, &story);
+    let step = told.address.wrapping_sub(slot.last) as i64;
+    let in_step = slot.period == thread.stream.period.get()
+        && slot.story == story
+        && slot.times == times_of(past)
+        && slot.recorded == recorded_of(past)
+        && (step == slot.step || step == header.unit as i64);
+    if in_step && step == slot.step && slot.stamp > not_before && lengthen(slot, told) {
+        return slot.stamp;
+    }
+    let long = told.long_word(in_step, step);
+    header.stamp = thread.recorder.draw_stamp();
+    let Some(long) = write(thread, slot, number, &story, &header, long, past) else {
+        return header.stamp;
+    };
+    slot.times = times_of(past);
+    slot.recorded = recorded_of(past);
+    slot.stamp = header.stamp;
+    // The order of atomics is exact: each is told alone.
+    slot.period = if told.is_atomic() { 0 } else { thread.stream.period.get() };
+    slot.long = long;
+    slot.last = told.address;
+    slot.step = if told.is_range() { told.bytes as i64 } else { step };
+    header.stamp
+}
+
+impl Told {
+    fn header(&self) -> Header {
+        Header {
+            kind: self.kind,
+            words: 0,
+            flags: self.flags,
+            stamp: 0,
+            object: Address(self.address),
+            unit: if self.is_range() { 1 } else { self.bytes as u8 },
+            slot: 0,
+            site: Site(self.site),
+            context: self.context,
+        }
+    }
+
+    fn is_range(&self) -> bool {
+        self.flags & access_flags::LIBRARY != 0
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.flags & access_flags::ORDER_MASK != 0
+    }
+
+    /// What the word of LONG says of this access alone, if it needs one: its length if the next ones follow without
+    /// a gap, else how many there are (low half) and the step between them (high half).
+    fn long_word(&self, in_step: bool, step: i64) -> Option<u64> {
+        if self.is_range() {
+            return Some(self.bytes);
+        }
+        if !in_step || self.is_atomic() {
+            return None;
+        }
+        if step == self.bytes as i64 {
+            return Some(self.bytes);
+        }
+        i32::try_from(step).ok().map(|step| 1 | (step as u32 as u64) << 32)
+    }
+}
+
+impl Story {
+    fn of(header: &Header, past: &[LastAccess; MOST_PAST]) -> Story {
+        let site = |past: &LastAccess| if past.is_recorded { 0 } else { past.site as u64 };
+        let thread = |past: &LastAccess| if past.is_recorded { 0 } else { past.thread as u64 };
+        let kind = |past: &LastAccess| if past.is_recorded { 0 } else { past.kind as u64 };
+        let flags = header.flags & !access_flags::CONTINUED;
+        Story {
+            code: header.site.0 as u64 | (header.context.0 as u64) << 32,
+            past_sites: site(&past[0]) | site(&past[1]) << 32,
+            rest: thread(&past[0])
+                | thread(&past[1]) << 16
+                | (flags as u64) << 32
+                | (header.unit as u64) << 44
+                | (header.kind as u64) << 52
+                | kind(&past[0]) << 60
+                | kind(&past[1]) << 62,
+        }
+    }
+
+    fn hash(&self) -> u32 {
+        let code = self.code as u32 ^ (self.code >> 32) as u32;
+        let past = (self.past_sites as u32).rotate_left(16) ^ (self.rest as u32).rotate_left(8);
+        (code ^ past ^ (self.rest >> 52) as u32).wrapping_mul(0x9e37_79b1)
+    }
+}
+
+fn times_of(past: &[LastAccess; MOST_PAST]) -> u32 {
+    let time = |past: &LastAccess| if past.is_recorded { 0 } else { past.time as u32 };
+    time(&past[0]) | time(&past[1]) << 16
+}
+
+fn recorded_of(past: &[LastAccess; MOST_PAST]) -> LastAccess {
+    if past[0].is_recorded { past[0] } else { past[1] }
 }
 
 /// A site may touch several kinds of things in turn (the fields of a struct it copies): each has its own past.
 #[allow(clippy::mut_from_ref)]
-fn open_for(thread: &Thread, kind: Kind, site: u32, past_site: u32) -> &mut OpenAccess {
-    let hash = (site ^ past_site.rotate_left(16) ^ (kind as u32) << 28).wrapping_mul(0x9e37_79b1);
+fn slot_for<'t>(thread: &'t Thread, story: &Story) -> (&'t mut Slot, u8) {
+    let index = story.hash() >> (32 - SLOTS.trailing_zeros());
     // SAFETY: only the busy thread itself comes here, and not again before it is done with this one.
-    unsafe { &mut (*thread.stream.open.get())[hash as usize >> 26] }
+    (unsafe { &mut (*thread.stream.slots.get())[index as usize] }, index as u8 + 1)
 }
 
-/// A plain access that may be the next element of an open one.
-pub struct Step {
-    pub kind: Kind,
-    pub unit: u16,
-    pub site: u32,
-    pub context: Context,
-    pub address: u64,
-    pub past: [LastAccess; MOST_PAST],
-    pub not_before: u32,
+/// Writes an event, short if its slot has the story; `None` if there is no room for it, else where its word of LONG
+/// is (null if it has none).
+fn write(
+    thread: &Thread,
+    slot: &mut Slot,
+    number: u8,
+    story: &Story,
+    header: &Header,
+    long: Option<u64>,
+    past: &[LastAccess; MOST_PAST],
+) -> Option<*mut u64> {
+    if !has_room(&thread.stream, MOST_WORDS) {
+        begin_chunk(thread)?;
+    }
+    let era = thread.stream.era.get();
+    let place = if slot.era == era && slot.story == *story {
+        write_short(thread, number, header, long, past)?
+    } else {
+        slot.era = era;
+        slot.story = *story;
+        write_access(thread, Header { slot: number, ..*header }, long, past)?
+    };
+    thread.count_event();
+    Some(if long.is_some() { place } else { core::ptr::null_mut() })
 }
 
-/// Lengthens an open access by its next element. Gives its stamp, or `None` if it is not that.
-pub fn step(thread: &Thread, next: &Step) -> Option<u32> {
-    let open = open_for(thread, next.kind, next.site, next.past[0].site);
-    let fits = open.is_long
-        && open.period == thread.stream.period.get()
-        && next.address.wrapping_sub(open.last) as i64 == open.step
-        && open.stamp > next.not_before
-        && open.story.kind == next.kind
-        && open.story.flags == 0
-        && open.story.unit == next.unit
-        && open.story.site.0 == next.site
-        && open.story.context == next.context
-        && open.story.past == next.past;
-    let stretch = Stretch { address: next.address, bytes: next.unit as u64 };
-    (fits && lengthen(open, stretch)).then_some(open.stamp)
+/// Gives where the word after its first two is.
+fn write_short(
+    thread: &Thread,
+    slot: u8,
+    header: &Header,
+    long: Option<u64>,
+    past: &[LastAccess; MOST_PAST],
+) -> Option<*mut u64> {
+    let ordinal = |past: &LastAccess| full_time(past.thread, past.time);
+    let has_two = !past[1].is_recorded;
+    let is_continued = header.flags & access_flags::CONTINUED != 0;
+    let short = Short {
+        flags: (if long.is_some() { short::LONG } else { 0 })
+            | (if is_continued { short::CONTINUED } else { 0 })
+            | (if has_two { short::TWO_PASTS } else { 0 }),
+        slot,
+        object: header.object,
+        stamp: header.stamp,
+        ordinal: if past[0].is_recorded { 0 } else { ordinal(&past[0]) },
+    };
+    let at = reserve(thread, short.words())?;
+    let packed = short.pack();
+    let mut further = at.wrapping_add(SHORT_WORDS);
+    // SAFETY: `reserve` gave `short.words()` words at `at` to this thread: the packed ones and one for each branch.
+    unsafe {
+        at.add(1).write(packed[1]);
+        if let Some(word) = long {
+            further.write(word);
+            further = further.add(1);
+        }
+        if has_two {
+            further.write(ordinal(&past[1]) as u64);
+        }
+    }
+    publish(at, packed[0]);
+    Some(at.wrapping_add(SHORT_WORDS))
 }
 
-/// Writes an event; null if there is no room for it.
+/// Writes an event in full; gives where the word after its header is.
 fn write_access(
     thread: &Thread,
     mut header: Header,
     long: Option<u64>,
     past: &[LastAccess],
-) -> *mut u64 {
+) -> Option<*mut u64> {
     let listed = past.iter().filter(|access| !access.is_recorded);
     header.words = HEADER_WORDS + long.is_some() as usize + listed.clone().count() * PAST_WORDS;
     if long.is_some() {
         header.flags |= access_flags::LONG;
     }
-    let Some(at) = reserve(thread, header.words) else { return core::ptr::null_mut() };
+    let at = reserve(thread, header.words)?;
     let packed = header.pack();
     let mut index = 1;
     let mut put = |word: u64| {
@@ -289,8 +405,18 @@ fn write_access(
         past_of(access).pack().into_iter().for_each(&mut put);
     }
     publish(at, packed[0]);
-    thread.count_event();
-    at
+    Some(at.wrapping_add(HEADER_WORDS))
+}
+
+/// Records an access with a long list: always alone and in full.
+fn append_with_list(thread: &Thread, told: &Told, past: &[LastAccess]) -> u32 {
+    let mut header = told.header();
+    header.stamp = thread.recorder.draw_stamp();
+    let long = told.is_range().then_some(told.bytes);
+    if write_access(thread, header, long, past).is_some() {
+        thread.count_event();
+    }
+    header.stamp
 }
 
 fn past_of(access: &LastAccess) -> Past {
@@ -302,24 +428,23 @@ fn past_of(access: &LastAccess) -> Past {
     }
 }
 
-/// Adds one more element to an open access.
-fn lengthen(open: &mut OpenAccess, stretch: Stretch) -> bool {
-    if open.event.is_null() {
+/// Adds one more element to an access that is LONG.
+fn lengthen(slot: &mut Slot, told: &Told) -> bool {
+    if slot.long.is_null() {
         return false;
     }
-    // SAFETY: an open access lies in the current chunk, has this word because it is long, and is only ever
-    // changed by its own thread.
-    let word = unsafe { &mut *open.event.add(HEADER_WORDS) };
+    // SAFETY: the period says that the event lies in the current chunk, and it is only ever changed by its own thread.
+    let word = unsafe { &mut *slot.long };
     let has_gaps = *word >> 32 != 0;
-    let more = if has_gaps { 1 } else { stretch.bytes };
+    let more = if has_gaps { 1 } else { told.bytes };
     if (*word & u32::MAX as u64) + more > u32::MAX as u64 {
         return false;
     }
     *word += more;
-    if open.story.flags & access_flags::LIBRARY != 0 {
-        open.step = stretch.bytes as i64;
+    if told.is_range() {
+        slot.step = told.bytes as i64;
     }
-    open.last = stretch.address;
+    slot.last = told.address;
     true
 }
 
@@ -356,6 +481,6 @@ fn begin_chunk(thread: &Thread) -> Option<()> {
     stream.end.set(end);
     stream.chunk.set((chunk.start, chunk.bytes));
     stream.sequence.set(stream.sequence.get() + 1);
-    stream.close_accesses();
+    stream.begin_era();
     Some(())
 }

@@ -44,6 +44,7 @@ pub fn record_for(
         stamp: thread.recorder.draw_stamp(),
         object: Address(object),
         unit: 0,
+        slot: 0,
         site: Site(site),
         context,
     };

@@ -12,6 +12,7 @@ use crate::recorder::Recorder;
 use crate::shadow::cell;
 use crate::shadow::pool::FreeList;
 use crate::shadow::recent::{self, LastReads};
+use crate::shadow::region;
 use crate::stream::Stream;
 use crate::sys;
 
@@ -25,7 +26,7 @@ pub struct Hot {
     pub thread: Cell<*const Thread>,
     /// State of a cell that the thread may read and write in silence, but for its shape; 0 before the thread is known.
     pub key: Cell<u32>,
-    /// Bits of a state that matter for silence: all but `SHARED`, unless every shared access is wanted.
+    /// Bits of a state that matter for silence: `KEPT`, or `KEPT_IN_FULL` if every shared access is wanted.
     pub kept: Cell<u32>,
     /// Number of events the thread has recorded.
     pub time: Cell<u32>,
@@ -170,7 +171,9 @@ impl Thread {
         let hot = self.hot();
         let count = hot.time.get().wrapping_add(1);
         hot.time.set(count);
-        event_count(self.number()).store(count, Relaxed);
+        if count.is_multiple_of(COUNTED_AT_ONCE) {
+            event_count(self.number()).store(count, Relaxed);
+        }
     }
 
     /// As `enter`, for work that loses nothing if it is not done.
@@ -215,7 +218,11 @@ fn copy_hot(from: &Hot, to: &Hot) {
     to.last_reads.set(from.last_reads.get());
 }
 
-/// By number: how many events the thread has recorded. A cache line each, so that threads do not slow each other.
+/// Others learn of a thread's events in steps of this many, so that it rarely takes away what they look at.
+const COUNTED_AT_ONCE: u32 = 256;
+
+/// By number: how many events the thread has recorded, rounded down. A cache line each, so that threads do not slow
+/// each other.
 #[repr(align(64))]
 struct EventCount(AtomicU32);
 
@@ -232,11 +239,11 @@ pub fn event_count(number: u16) -> &'static AtomicU32 {
 }
 
 /// The full event count of a thread of which a cell keeps the low 16 bits. Right as long as the thread has
-/// recorded fewer than 65536 events since.
+/// recorded fewer than some 65000 events since.
 pub fn full_time(number: u16, low: u16) -> u32 {
-    let now = event_count(number).load(Relaxed);
-    let guess = now & !0xffff | low as u32;
-    if guess > now { guess.wrapping_sub(0x1_0000) } else { guess }
+    let most = event_count(number).load(Relaxed).wrapping_add(COUNTED_AT_ONCE - 1);
+    let guess = most & !0xffff | low as u32;
+    if guess > most { guess.wrapping_sub(0x1_0000) } else { guess }
 }
 
 /// The thread with this number, while it lives.
@@ -270,9 +277,9 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     let hot = &thread.resting;
     hot.key.set(number as u32 | cell::SOLE);
     hot.kept.set(if recorder.is_full() || crate::perturb::at_accesses() {
-        !0
+        cell::KEPT_IN_FULL
     } else {
-        !cell::SHARED
+        cell::KEPT
     });
     hot.time.set(0);
     thread.forget_shared_stack();
@@ -343,7 +350,7 @@ pub fn forget_others(survivor: &Thread) {
         }
         // SAFETY: cells are mapped for ever.
         if let Some(cell) = unsafe { thread.locked.swap(core::ptr::null_mut(), Relaxed).as_ref() } {
-            cell.unlock();
+            cell.unlock(region::upper_of(cell));
         }
         THREADS[number as usize].store(core::ptr::null_mut(), Release);
     }

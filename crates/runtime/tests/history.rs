@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Once;
-use std::sync::atomic::Ordering::Relaxed;
 
 use proptest::prelude::*;
 use unpick_events::access::PastKind;
@@ -16,7 +15,7 @@ use unpick_events::{Kind, ThreadId};
 use unpick_recording::{AccessKind, Action, Recording};
 use unpick_runtime::recorder::{Recorder, Settings};
 use unpick_runtime::shadow::cell::{GRANULE, QUAD};
-use unpick_runtime::shadow::follow::{follow, follow_byte};
+use unpick_runtime::shadow::meet::{meet, meet_byte};
 use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
     claim, read_among_readers, read_byte_silently, read_silently, span_silently,
@@ -237,11 +236,11 @@ impl Real {
         let claimed = |shape| {
             let _busy = thread.enter_quietly().expect("nobody else is at work");
             claim(thread, address, shape, site, kind == Kind::Write)
-                || follow(thread, address, shape, site, kind)
+                || meet(thread, address, shape, site, kind)
         };
         let followed = || {
             let _busy = thread.enter_quietly().expect("nobody else is at work");
-            follow_byte(thread, address, site, kind)
+            meet_byte(thread, address, site, kind)
         };
         let is_silent = match (kind, shape) {
             (Kind::Read, Some(shape)) => {
@@ -350,7 +349,7 @@ fn check(steps: &[Step], mode: u64) {
         match *step {
             Step::Access { thread, kind, offset, bytes, site } => {
                 let thread = real.threads[thread];
-                let count = || thread::event_count(thread.number()).load(Relaxed);
+                let count = || thread.hot().time.get();
                 let before = count();
                 real.access(thread, kind, BASE + offset, bytes, site);
                 let ordinal = Between(before, count());

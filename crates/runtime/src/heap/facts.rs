@@ -94,8 +94,9 @@ impl Facts {
     /// The block is no more; nothing is known.
     pub fn clear(&self) {
         if self.are_there() {
-            self.first.clear();
+            // In this order: see `SPLIT`.
             self.second.clear();
+            self.first.clear();
         }
     }
 

@@ -7,7 +7,7 @@ use super::hooks;
 use crate::local;
 use crate::perturb;
 use crate::shadow::cell::{GRANULE, QUAD};
-use crate::shadow::follow::{follow, follow_byte};
+use crate::shadow::meet::{meet, meet_byte};
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{
     claim, read_among_readers, read_byte_silently, read_silently, span_silently,
@@ -36,7 +36,7 @@ extern "C" fn note_aligned(address: u64, site: u64, bytes: u64, kind: u64) {
         && !perturb::at_accesses()
         && let Some(_busy) = thread.enter_quietly()
         && (claim(thread, address, shape, site as u32, kind == WRITE)
-            || follow(thread, address, shape, site as u32, what))
+            || meet(thread, address, shape, site as u32, what))
     {
         return;
     }
@@ -51,7 +51,7 @@ extern "C" fn note_byte(address: u64, site: u64, kind: u64) {
     if let Some(thread) = local::thread()
         && !perturb::at_accesses()
         && let Some(_busy) = thread.enter_quietly()
-        && follow_byte(thread, address, site as u32, what)
+        && meet_byte(thread, address, site as u32, what)
     {
         return;
     }

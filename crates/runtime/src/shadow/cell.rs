@@ -25,7 +25,9 @@
 //!   fields; `state` itself is changed only by who holds its lock bit. So a store that comes late never
 //!   destroys what somebody else has put into `state`.
 //! * `bytes` says which of the four bytes the cell speaks of; of the others nothing is known.
-//! * `WIDE`: the cell speaks of eight bytes; the next cell then holds only `COVERED`.
+//! * `WIDE`: the cell speaks of eight bytes; the one of the upper four then says nothing.
+//! * `SPLIT`, only in the cell of the lower four bytes of a granule: that of the upper four may say something too. So
+//!   one look tells whether anything is known of eight bytes.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
@@ -39,7 +41,7 @@ pub const RECORDED: u32 = 1;
 
 /// Allocation facts are stored in this cell; it speaks of no bytes.
 pub const META: u32 = 1 << 25;
-pub const COVERED: u32 = 1 << 24;
+pub const SPLIT: u32 = 1 << 24;
 pub const FREED: u32 = 1 << 23;
 /// More than one thread has touched the bytes in this life.
 pub const SHARED: u32 = 1 << 22;
@@ -53,6 +55,10 @@ pub const SHAPE_MASK: u32 = WIDE | BYTES_MASK;
 /// The shape of an aligned access of four bytes, and of eight.
 pub const QUAD: u32 = BYTES_MASK;
 pub const GRANULE: u32 = WIDE | BYTES_MASK;
+
+/// The bits of a state that matter for silence: in a recording of every shared access, and else.
+pub const KEPT_IN_FULL: u32 = !SPLIT;
+pub const KEPT: u32 = !(SPLIT | SHARED);
 
 #[repr(C, align(16))]
 #[derive(Debug)]
@@ -77,7 +83,7 @@ impl Cell {
         }
     }
 
-    /// The state as it stands, lock bit included.
+    /// The state as it stands, with `LOCKED` and `SPLIT`.
     #[inline(always)]
     pub fn raw_state(&self) -> u32 {
         self.state.load(Relaxed)
@@ -85,10 +91,11 @@ impl Cell {
 
     #[inline]
     pub fn state(&self) -> u32 {
-        self.state.load(Relaxed) & !LOCKED
+        let state = self.state.load(Relaxed) & !LOCKED;
+        if state & INDIRECT != 0 { state } else { state & !SPLIT }
     }
 
-    /// Changes the state and keeps the lock bit. Only for who holds the lock of the granule.
+    /// Changes the state and keeps the lock bit. Only for who holds the lock of the granule, whose release sets `SPLIT`.
     #[inline]
     pub fn set_state(&self, state: u32) {
         self.state.store(state | self.state.load(Relaxed) & LOCKED, Relaxed);
@@ -102,9 +109,12 @@ impl Cell {
             && self.state.compare_exchange(state, state | LOCKED, Acquire, Relaxed).is_ok()
     }
 
+    /// Gives up the lock of a granule whose lower cell this is.
     #[inline]
-    pub fn unlock(&self) {
-        self.state.store(self.state.load(Relaxed) & !LOCKED, Release);
+    pub fn unlock(&self, upper: &Cell) {
+        let state = self.state.load(Relaxed) & !LOCKED;
+        let is_split = state & (INDIRECT | WIDE) == 0 && upper.raw_state() != 0;
+        self.state.store(if is_split { state | SPLIT } else { state }, Release);
     }
 
     /// The thread's last access was this write.
@@ -163,6 +173,12 @@ impl Default for Cell {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Whether the cell of the upper four bytes may say something, by the raw state of the lower one's.
+#[inline(always)]
+pub fn may_be_split(lower: u32) -> bool {
+    lower & INDIRECT != 0 || lower & (SPLIT | META) != 0
 }
 
 /// The shape of a cell that speaks of these bytes of its quad (a bit each).

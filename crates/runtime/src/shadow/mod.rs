@@ -1,7 +1,7 @@
 //! What is known about the program's memory: who touched which bytes last.
 
 pub mod cell;
-pub mod follow;
+pub mod meet;
 pub mod pool;
 pub mod range;
 pub mod recent;

@@ -9,10 +9,10 @@ use core::sync::atomic::Ordering::Relaxed;
 use unpick_events::Kind;
 use unpick_events::kind::access_flags;
 
-use super::cell::{COVERED, Cell, FREED, GRANULE, INDIRECT, LOCKED, SHAPE_MASK, SOLE};
-use super::region::{BYTES_PER_PAGE, cell, cell_address, mark_touched, touched_bit};
+use super::cell::{Cell, FREED, GRANULE, INDIRECT, LOCKED, SHAPE_MASK, SOLE, SPLIT, may_be_split};
+use super::region::{BYTES_PER_PAGE, lower_cell, mark_touched, shadow_of, touched_bit, upper_of};
 use super::silent::read_among_readers;
-use super::touch::{self, Access, touch};
+use super::touch::{self, Access, Granule, touch};
 use crate::sys;
 use crate::thread::{Hot, Thread};
 
@@ -42,7 +42,7 @@ pub fn touch_range(thread: &Thread, access: &Access) {
 fn read_run(hot: &Hot, mut at: u64, last: u64, site: u32) -> u64 {
     let (key, kept, time) = (hot.key.get() | GRANULE, hot.kept.get(), hot.time.get());
     while at < last {
-        let cell = cell(at);
+        let cell = lower_cell(at);
         let state = cell.raw_state() & kept;
         if state == key {
             cell.set_read(site, time);
@@ -60,8 +60,8 @@ fn read_run(hot: &Hot, mut at: u64, last: u64, site: u32) -> u64 {
 #[inline(always)]
 fn write_run(hot: &Hot, mut at: u64, last: u64, site: u32) -> u64 {
     let (key, kept, time) = (hot.key.get() | GRANULE, hot.kept.get(), hot.time.get());
-    while at < last && cell(at).raw_state() & kept == key {
-        cell(at).set_write(site, time);
+    while at < last && lower_cell(at).raw_state() & kept == key {
+        lower_cell(at).set_write(site, time);
         at += 8;
     }
     at
@@ -77,13 +77,19 @@ pub fn free(thread: &Thread, access: &Access) {
     let began = thread.hot().time.get();
     let marked_end = access.address.saturating_add(MOST_MARKED_UNTOUCHED);
     let quiet = thread.number() as u32 | SOLE;
-    let is_quiet =
-        |state: u32| state & !(SHAPE_MASK | COVERED) == 0 || state & !SHAPE_MASK == quiet;
+    let is_quiet = |state: u32| {
+        let state = state & !(SHAPE_MASK | SPLIT);
+        state == 0 || state == quiet
+    };
     let pass_run = |mut at: u64, last: u64| {
         while at < last {
-            let (low, high) = (cell(at).raw_state(), cell(at + 4).raw_state());
-            let is_passing =
-                if low | high == 0 { at >= marked_end } else { is_quiet(low) && is_quiet(high) };
+            let lower = lower_cell(at).raw_state();
+            let is_passing = if lower == 0 {
+                at >= marked_end
+            } else {
+                is_quiet(lower)
+                    && (!may_be_split(lower) || is_quiet(upper_of(lower_cell(at)).raw_state()))
+            };
             if !is_passing {
                 break;
             }
@@ -130,7 +136,7 @@ fn walk(
 }
 
 fn is_untouched(at: u64) -> bool {
-    cell(at).raw_state() | cell(at + 4).raw_state() == 0
+    lower_cell(at).raw_state() == 0
 }
 
 /// The part of an access that did not pass in silence and is not noted yet.
@@ -181,21 +187,14 @@ fn take_untouched(thread: &Thread, access: &Access, first: u64, last: u64) -> u6
 }
 
 fn take_one(thread: &Thread, access: &Access, at: u64, state: u32) -> bool {
-    let (low, high) = (cell(at), cell(at + 4));
-    thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
-    let is_locked = low.try_lock();
-    let is_free = is_locked && low.state() == 0 && high.state() == 0;
-    if is_free {
-        mark_touched(at);
-        note_first(thread, access, low);
-        high.set_state(COVERED);
-        low.set_state(state);
+    let Some(granule) = Granule::try_lock(thread, at) else { return false };
+    if granule.low.raw_state() != LOCKED {
+        return false;
     }
-    if is_locked {
-        low.unlock();
-    }
-    thread.locked.store(core::ptr::null_mut(), Relaxed);
-    is_free
+    mark_touched(at);
+    note_first(thread, access, granule.low);
+    granule.low.set_state(state);
+    true
 }
 
 /// Fills a cell that speaks of no bytes yet.
@@ -221,7 +220,8 @@ pub fn forget(thread: &Thread, address: u64, bytes: u64) {
             forget_cells(thread, from, end);
         } else {
             give_blocks_back(thread, from, end);
-            sys::forget_pages(cell_address(from), (end - from) as usize * 4);
+            let (halves, bytes) = shadow_of(from, end - from);
+            halves.into_iter().for_each(|start| sys::forget_pages(start, bytes));
         }
     });
     mark_untouched(first_page, last_page);
@@ -232,23 +232,35 @@ pub fn forget(thread: &Thread, address: u64, bytes: u64) {
 fn forget_cells(thread: &Thread, from: u64, end: u64) {
     let mut at = from;
     while at < end {
-        let (low, high) = (cell(at), cell(at + 4));
-        let states = low.raw_state() | high.raw_state();
-        if states & (INDIRECT | LOCKED) != 0 {
+        let lower = lower_cell(at);
+        let state = lower.raw_state();
+        if state & (INDIRECT | LOCKED) != 0 {
             touch::forget(thread, at, 8);
-        } else if states != 0 {
-            low.set_state(0);
-            high.set_state(0);
+        } else if may_be_split(state) {
+            forget_both(thread, at, lower);
+        } else if state != 0 {
+            lower.set_state(0);
         }
         at += 8;
     }
+}
+
+fn forget_both(thread: &Thread, at: u64, lower: &Cell) {
+    let upper = upper_of(lower);
+    if upper.raw_state() & INDIRECT != 0 {
+        return touch::forget(thread, at, 8);
+    }
+    upper.set_state(0);
+    lower.set_state(0);
 }
 
 /// Before pages of cells are dropped: blocks that cells refer to would be lost.
 fn give_blocks_back(thread: &Thread, from: u64, end: u64) {
     let mut at = from;
     while at < end {
-        if (cell(at).raw_state() | cell(at + 4).raw_state()) & (INDIRECT | LOCKED) != 0 {
+        let lower = lower_cell(at).raw_state();
+        let upper = if may_be_split(lower) { upper_of(lower_cell(at)).raw_state() } else { 0 };
+        if (lower | upper) & (INDIRECT | LOCKED) != 0 {
             touch::forget(thread, at, 8);
         }
         at += 8;

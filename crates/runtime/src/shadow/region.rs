@@ -1,11 +1,12 @@
 //! Where the shadow of an address is.
 //!
 //! ```text
-//! 0x0800_0000_0000  cells: 16 bytes for each 4 bytes of program memory                    32 TiB
+//! 0x0800_0000_0000  cells of the lower four bytes of each eight, 16 bytes each               16 TiB
+//! 0x1800_0000_0000  cells of the upper four: apart, for most granules need only the first    16 TiB
 //! 0x2800_0000_0000  block starts: one bit for each 16 bytes of program memory             64 GiB
 //! 0x2810_0000_0000  reader blocks                                                         32 GiB
 //! 0x2818_0000_0000  byte blocks                                                           32 GiB
-//! 0x2820_0000_0000  touched pages: one bit for each page of cells (1 KiB of program memory)  1 GiB
+//! 0x2820_0000_0000  touched pages: one bit for each page of cells (2 KiB of program memory)  512 MiB
 //! ```
 //!
 //! Only the low 43 bits of an address are used. The places where Linux puts things differ in them: low
@@ -18,17 +19,20 @@ use crate::sys;
 pub const ADDRESS_BITS: u32 = 43;
 pub const CELLS: usize = 0x0800_0000_0000;
 const CELLS_BYTES: usize = 4 << ADDRESS_BITS;
+/// From the cell of the lower four bytes of a granule to that of the upper ones.
+const UPPER: usize = CELLS_BYTES / 2;
 pub const STARTS: usize = CELLS + CELLS_BYTES;
 const STARTS_BYTES: usize = 1 << (ADDRESS_BITS - 7);
 pub const READERS: usize = 0x2810_0000_0000;
 pub const BYTE_BLOCKS: usize = 0x2818_0000_0000;
 pub const POOL_BYTES: usize = 32 << 30;
 const TOUCHED: usize = 0x2820_0000_0000;
-/// Bytes of program memory whose cells fill one page.
-pub const BYTES_PER_PAGE: u64 = 1 << 10;
-const TOUCHED_BYTES: usize = 1 << (ADDRESS_BITS - 13);
+/// Bytes of program memory whose cells fill one page (of either half).
+pub const BYTES_PER_PAGE: u64 = 1 << 11;
+const TOUCHED_BYTES: usize = 1 << (ADDRESS_BITS - 14);
 
 const _: () = assert!(STARTS == 0x2800_0000_0000 && STARTS + STARTS_BYTES <= READERS);
+const _: () = assert!(UPPER == 1 << (ADDRESS_BITS + 1));
 
 /// Reserves all regions. Nothing else of this module may be used before, or if it fails.
 pub fn reserve() -> Result<(), i32> {
@@ -47,15 +51,34 @@ pub fn reserve() -> Result<(), i32> {
 /// The cell of the four bytes around `address`.
 #[inline(always)]
 pub fn cell(address: u64) -> &'static Cell {
-    let offset = (address & !3) << (64 - ADDRESS_BITS) >> (64 - ADDRESS_BITS) << 2;
-    // SAFETY: `reserve` mapped every cell an offset of 45 bits can reach, for ever, and a `Cell` is made of atomics.
-    unsafe { &*((CELLS + offset as usize) as *const Cell) }
+    let upper = (address & 4) << (UPPER.trailing_zeros() - 2);
+    // SAFETY: `reserve` mapped every cell of both halves, for ever, and a `Cell` is made of atomics.
+    unsafe { &*((lower_address(address) + upper as usize) as *const Cell) }
 }
 
-/// The address of the shadow of `address`, for work on whole ranges.
-#[inline]
-pub fn cell_address(address: u64) -> usize {
-    core::ptr::from_ref(cell(address)) as usize
+/// The cell of the lower four of the eight bytes around `address`, which often speaks of them all.
+#[inline(always)]
+pub fn lower_cell(address: u64) -> &'static Cell {
+    // SAFETY: as in `cell`.
+    unsafe { &*(lower_address(address) as *const Cell) }
+}
+
+/// The cell of the upper four bytes of a granule, by that of the lower ones.
+#[inline(always)]
+pub fn upper_of(lower: &Cell) -> &'static Cell {
+    // SAFETY: as in `cell`: a lower cell lies in the first half, and what is `UPPER` further in the second.
+    unsafe { &*((core::ptr::from_ref(lower) as usize + UPPER) as *const Cell) }
+}
+
+#[inline(always)]
+fn lower_address(address: u64) -> usize {
+    CELLS + ((address & !7) << (64 - ADDRESS_BITS) >> (64 - ADDRESS_BITS) << 1) as usize
+}
+
+/// The shadow of a range that begins and ends with a granule: two stretches of this many bytes.
+pub fn shadow_of(address: u64, bytes: u64) -> ([usize; 2], usize) {
+    let lower = lower_address(address);
+    ([lower, lower + UPPER], 2 * bytes as usize)
 }
 
 /// The word of block-start bits for `address`, and the bit in it.

@@ -5,13 +5,13 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::cell::{
-    BYTES_MASK, BYTES_SHIFT, COVERED, Cell, GRANULE, INDEX_MASK, INDIRECT, LOCKED, PER_BYTE, SOLE,
-    shape_of_bytes,
+    BYTES_MASK, BYTES_SHIFT, Cell, GRANULE, INDEX_MASK, INDIRECT, KEPT_IN_FULL, LOCKED, PER_BYTE,
+    SOLE, SPLIT, WIDE, shape_of_bytes,
 };
 use super::pool::byte_cells;
 use super::recent;
-use super::region::{cell, mark_touched};
-use super::touch::is_per_byte;
+use super::region::{cell, lower_cell, mark_touched};
+use super::touch::{Granule, is_per_byte};
 use crate::thread::{Hot, Pass, Thread};
 
 /// Whether a read of exactly the bytes of `shape` passes in silence; if so it is noted.
@@ -22,7 +22,7 @@ pub fn read_silently(pass: Pass, address: u64, shape: u32, site: u32) -> bool {
     if pass.key == 0 {
         return false;
     }
-    let cell = cell(address);
+    let cell = cell_of(address, shape);
     let state = cell.raw_state() & pass.kept;
     let key = pass.key | shape;
     if state == key {
@@ -42,7 +42,7 @@ pub fn write_silently(pass: Pass, address: u64, shape: u32, site: u32) -> bool {
     if pass.key == 0 {
         return false;
     }
-    let cell = cell(address);
+    let cell = cell_of(address, shape);
     if cell.raw_state() & pass.kept != pass.key | shape {
         return false;
     }
@@ -50,13 +50,19 @@ pub fn write_silently(pass: Pass, address: u64, shape: u32, site: u32) -> bool {
     true
 }
 
+/// The cell that speaks of exactly the bytes of `shape`, if any does.
+#[inline(always)]
+fn cell_of(address: u64, shape: u32) -> &'static Cell {
+    if shape == GRANULE { lower_cell(address) } else { cell(address) }
+}
+
 /// A further read by one of several readers also passes in silence.
 #[inline(always)]
 pub fn read_among_readers(hot: &Hot, address: u64, shape: u32, site: u32) -> bool {
-    if hot.key.get() == 0 || hot.kept.get() == !0 {
+    if hot.key.get() == 0 || hot.kept.get() == KEPT_IN_FULL {
         return false;
     }
-    let state = cell(address).raw_state();
+    let state = cell_of(address, shape).raw_state();
     if state & (INDIRECT | LOCKED | PER_BYTE) != INDIRECT {
         return false;
     }
@@ -127,28 +133,26 @@ fn cell_of_byte(hot: &Hot, address: u64) -> Option<(&'static Cell, u32, bool)> {
 /// The same as `touch` does, without what it needs for all other cases.
 #[inline]
 pub fn claim(thread: &Thread, address: u64, shape: u32, site: u32, writes: bool) -> bool {
-    let (low, high, mine) = (cell(address & !7), cell(address | 4), cell(address));
-    let is_free = || mine.state() == 0 && (shape != GRANULE || high.state() == 0);
-    if mine.raw_state() != 0 || !is_free() || !low.try_lock() {
+    let mine = cell_of(address, shape);
+    let is_new = |state: u32| if shape == GRANULE { state == 0 } else { state & !SPLIT == 0 };
+    if !is_new(mine.raw_state()) {
         return false;
     }
-    let was_free = is_free();
-    if was_free {
-        mark_touched(address);
-        mine.clear();
-        let time = thread.hot().time.get();
-        if writes {
-            mine.set_write(site, time)
-        } else {
-            mine.set_read(site, time)
-        }
-        if shape == GRANULE {
-            high.set_state(COVERED);
-        }
-        mine.set_state(thread.number() as u32 | SOLE | shape);
+    let Some(granule) = Granule::try_lock(thread, address) else { return false };
+    let may_be_covered = granule.low.raw_state() & (INDIRECT | WIDE) != 0;
+    if !is_new(mine.raw_state() & !LOCKED) || may_be_covered {
+        return false;
     }
-    low.unlock();
-    was_free
+    mark_touched(address);
+    mine.clear();
+    let time = thread.hot().time.get();
+    if writes {
+        mine.set_write(site, time)
+    } else {
+        mine.set_read(site, time)
+    }
+    mine.set_state(thread.number() as u32 | SOLE | shape);
+    true
 }
 
 /// A few bytes of any alignment, all of them the thread's own. If it gives up halfway, what it has noted is right

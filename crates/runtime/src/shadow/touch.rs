@@ -22,20 +22,19 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::*;
 use unpick_events::access::PastKind;
 use unpick_events::file::{file_field, lost};
-use unpick_events::header::Header;
 use unpick_events::kind::access_flags;
-use unpick_events::{Address, Context, Kind, Site};
+use unpick_events::{Context, Kind};
 
 use super::cell::*;
-use super::follow::last_accesses;
+use super::meet::last_accesses;
 use super::pool::{self, Readers, SLOTS, byte_cells, readers};
 use super::recent;
-use super::region::{cell, mark_touched};
+use super::region::{lower_cell, mark_touched, upper_of};
 use crate::frames;
 use crate::heap;
 use crate::perturb;
 use crate::stack;
-use crate::stream::{self, LastAccess, NO_PAST, Stretch};
+use crate::stream::{self, LastAccess, NO_PAST, Told};
 use crate::sys;
 use crate::thread::Thread;
 
@@ -95,14 +94,14 @@ pub fn touch_around<T>(thread: &Thread, access: &Access, perform: impl FnOnce() 
 /// Eight bytes of program memory, locked.
 pub(super) struct Granule<'a> {
     thread: &'a Thread,
-    low: &'static Cell,
-    high: &'static Cell,
+    pub low: &'static Cell,
+    pub high: &'static Cell,
 }
 
 impl<'a> Granule<'a> {
     pub(super) fn lock(thread: &'a Thread, address: u64) -> Option<Self> {
-        let low = cell(address & !7);
-        let high = cell(address | 4);
+        let low = lower_cell(address);
+        let high = upper_of(low);
         thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
         let mut tries = 0_u32;
         while !low.try_lock() {
@@ -113,6 +112,19 @@ impl<'a> Granule<'a> {
             if tries.is_multiple_of(64) { sys::yield_now() } else { core::hint::spin_loop() }
         }
         Some(Self { thread, low, high })
+    }
+
+    /// Locks the granule if nobody else is in the way.
+    #[inline(always)]
+    pub(super) fn try_lock(thread: &'a Thread, address: u64) -> Option<Self> {
+        let low = lower_cell(address);
+        let high = upper_of(low);
+        thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
+        if low.try_lock() {
+            return Some(Self { thread, low, high });
+        }
+        thread.locked.store(core::ptr::null_mut(), Relaxed);
+        None
     }
 
     /// Whoever holds the lock was cancelled in the middle of a hook, or is kept from running by threads of
@@ -131,7 +143,7 @@ const MOST_TRIES: u32 = 1 << 20;
 
 impl Drop for Granule<'_> {
     fn drop(&mut self) {
-        self.low.unlock();
+        self.low.unlock(self.high);
         self.thread.locked.store(core::ptr::null_mut(), Relaxed);
     }
 }
@@ -159,7 +171,6 @@ impl Visit<'_> {
             }
             split(self.thread, low, high, address & !7);
         } else if mask == 0xff && low.state() == 0 && high.state() == 0 {
-            high.set_state(COVERED);
             return self.uniform(low, address, GRANULE);
         }
         let base = address & !7;
@@ -484,46 +495,36 @@ impl Visit<'_> {
         past: &[LastAccess],
         not_before: u32,
     ) -> u32 {
-        let context = *self.context.get_or_insert_with(|| frames::context(self.thread));
-        let header = self.header(context, if self.recorded { access_flags::CONTINUED } else { 0 });
+        let more = if self.recorded { access_flags::CONTINUED } else { 0 };
+        let told = self.told(address, shape, more);
         self.recorded = true;
-        stream::append_access(self.thread, header, stretch(address, shape), past, not_before)
+        stream::append_access(self.thread, &told, past, not_before)
     }
 
     /// In a full recording, a further access to shared bytes is an event too.
     fn repeat(&mut self, address: u64, shape: u32) {
         if self.thread.recorder.is_full() {
-            let context = *self.context.get_or_insert_with(|| frames::context(self.thread));
-            let mut header = self.header(context, access_flags::REPEATED);
-            let stretch = stretch(address, shape);
-            header.object = Address(stretch.address);
-            header.unit = stretch.bytes as u16;
-            stream::append(self.thread, header, &[]);
+            let told = self.told(address, shape, access_flags::REPEATED);
+            stream::append_unstamped(self.thread, &told);
         }
     }
 
-    fn header(&self, context: Context, more_flags: u16) -> Header {
-        Header {
+    fn told(&mut self, address: u64, shape: u32, more_flags: u16) -> Told {
+        let context = *self.context.get_or_insert_with(|| frames::context(self.thread));
+        Told {
             kind: self.access.kind,
-            words: 0,
             flags: self.access.flags | more_flags,
-            stamp: 0,
-            object: Address(0),
-            unit: 0,
-            site: Site(self.access.site),
+            site: self.access.site,
             context,
+            address,
+            bytes: bytes_of(shape),
         }
     }
 }
 
-/// The bytes a shape at this address speaks of.
-fn stretch(address: u64, shape: u32) -> Stretch {
-    let bytes = if shape & WIDE != 0 {
-        8
-    } else {
-        ((shape & BYTES_MASK) >> BYTES_SHIFT).count_ones() as u64
-    };
-    Stretch { address, bytes }
+/// How many bytes a shape speaks of.
+fn bytes_of(shape: u32) -> u64 {
+    if shape & WIDE != 0 { 8 } else { ((shape & BYTES_MASK) >> BYTES_SHIFT).count_ones() as u64 }
 }
 
 /// The past accesses that an event will list.
@@ -652,7 +653,6 @@ fn widen(low: &Cell, high: &Cell) {
     if is_whole(a) && is_whole(b) && low.says_the_same(high) {
         low.set_state(a | WIDE);
         high.clear();
-        high.set_state(COVERED);
     }
 }
 
@@ -731,8 +731,7 @@ pub fn forget(thread: &Thread, address: u64, bytes: u64) {
     let end = address + bytes;
     let mut at = address & !7;
     while at < end {
-        let (low, high) = (cell(at), cell(at + 4));
-        if low.raw_state() | high.raw_state() != 0 {
+        if lower_cell(at).raw_state() != 0 {
             let Some(granule) = Granule::lock(thread, at) else { return };
             forget_cell(thread, granule.low);
             forget_cell(thread, granule.high);
