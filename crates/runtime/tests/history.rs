@@ -15,11 +15,10 @@ use unpick_events::{Kind, ThreadId};
 use unpick_recording::{AccessKind, Action, Recording};
 use unpick_runtime::recorder::{Recorder, Settings};
 use unpick_runtime::shadow::cell::{GRANULE, QUAD};
-use unpick_runtime::shadow::meet::{meet, meet_byte};
+use unpick_runtime::shadow::quick;
 use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
-    claim, read_among_readers, read_byte_silently, read_silently, span_silently,
-    write_byte_silently, write_silently,
+    byte_silently, read_among_readers, read_silently, span_silently, write_silently,
 };
 use unpick_runtime::shadow::{Access, region, touch};
 use unpick_runtime::thread::{self, Thread};
@@ -233,36 +232,39 @@ impl Real {
             (4, 0) => Some(QUAD),
             _ => None,
         };
-        let claimed = |shape| {
+        let quick = |shape| {
             let _busy = thread.enter_quietly().expect("nobody else is at work");
-            claim(thread, address, shape, site, kind == Kind::Write)
-                || meet(thread, address, shape, site, kind)
+            quick::note_aligned(thread, address, shape, site, kind)
         };
-        let followed = || {
+        let quick_byte = || {
             let _busy = thread.enter_quietly().expect("nobody else is at work");
-            meet_byte(thread, address, site, kind)
+            quick::note_byte(thread, address, site, kind)
+        };
+        let mut access = Access { kind, flags: 0, address, bytes, site };
+        let mut quick_span = || {
+            let _busy = thread.enter_quietly().expect("nobody else is at work");
+            quick::note_span(thread, &mut access)
         };
         let is_silent = match (kind, shape) {
             (Kind::Read, Some(shape)) => {
                 read_silently(hot.pass(), address, shape, site)
                     || read_among_readers(hot, address, shape, site)
-                    || claimed(shape)
+                    || quick(shape)
             }
             (Kind::Write, Some(shape)) => {
-                write_silently(hot.pass(), address, shape, site) || claimed(shape)
+                write_silently(hot.pass(), address, shape, site) || quick(shape)
             }
             (Kind::Read, None) if bytes == 1 => {
-                read_byte_silently(hot, address, site) || followed()
+                byte_silently(hot, address, site, false) || quick_byte()
             }
             (Kind::Write, None) if bytes == 1 => {
-                write_byte_silently(hot, address, site) || followed()
+                byte_silently(hot, address, site, true) || quick_byte()
             }
             (Kind::Read | Kind::Write, None) if bytes <= 8 => {
-                span_silently(hot, address, bytes, site, kind == Kind::Write)
+                span_silently(hot, address, bytes, site, kind == Kind::Write) || quick_span()
             }
             _ => false,
         };
-        let access = Access { kind, flags: 0, address, bytes, site };
         if bytes > 8 && kind != Kind::ReadWrite {
             touch_range(thread, &access);
         } else if !is_silent {

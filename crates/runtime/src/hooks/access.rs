@@ -5,13 +5,11 @@ use unpick_events::kind::access_flags;
 
 use super::hooks;
 use crate::local;
-use crate::perturb;
 use crate::shadow::cell::{GRANULE, QUAD};
-use crate::shadow::meet::{meet, meet_byte};
+use crate::shadow::quick;
 use crate::shadow::range::touch_range;
 use crate::shadow::silent::{
-    claim, read_among_readers, read_byte_silently, read_silently, span_silently,
-    write_byte_silently, write_silently,
+    byte_silently, read_among_readers, read_silently, span_silently, write_silently,
 };
 use crate::shadow::{Access, touch};
 use crate::start;
@@ -33,10 +31,8 @@ extern "C" fn note_aligned(address: u64, site: u64, bytes: u64, kind: u64) {
     let shape = if bytes == 8 { GRANULE } else { QUAD };
     let what = if kind == WRITE { Kind::Write } else { Kind::Read };
     if let Some(thread) = local::thread()
-        && !perturb::at_accesses()
         && let Some(_busy) = thread.enter_quietly()
-        && (claim(thread, address, shape, site as u32, kind == WRITE)
-            || meet(thread, address, shape, site as u32, what))
+        && quick::note_aligned(thread, address, shape, site as u32, what)
     {
         return;
     }
@@ -49,13 +45,26 @@ extern "C" fn note_aligned(address: u64, site: u64, bytes: u64, kind: u64) {
 extern "C" fn note_byte(address: u64, site: u64, kind: u64) {
     let what = if kind == WRITE { Kind::Write } else { Kind::Read };
     if let Some(thread) = local::thread()
-        && !perturb::at_accesses()
         && let Some(_busy) = thread.enter_quietly()
-        && meet_byte(thread, address, site as u32, what)
+        && quick::note_byte(thread, address, site as u32, what)
     {
         return;
     }
     note(address, site, 1, kind);
+}
+
+/// Notes an access to a few bytes of any alignment that did not pass in silence.
+#[cold]
+#[inline(never)]
+extern "C" fn note_span(address: u64, site: u64, bytes: u64, kind: u64) {
+    let Some(thread) = local::thread() else { return note(address, site, bytes, kind) };
+    let kind = if kind == WRITE { Kind::Write } else { Kind::Read };
+    let mut access = Access { kind, flags: 0, address, bytes, site: site as u32 };
+    let is_noted =
+        thread.enter_quietly().is_some_and(|_busy| quick::note_span(thread, &mut access));
+    if !is_noted {
+        touch(thread, &access);
+    }
 }
 
 const READ: u64 = 0;
@@ -105,13 +114,13 @@ extern "C" fn write_4(address: u64, site: u64) {
 }
 
 extern "C" fn read_1(address: u64, site: u64) {
-    if !read_byte_silently(local::hot(), address, site as u32) {
+    if !byte_silently(local::hot(), address, site as u32, false) {
         note_byte(address, site, READ);
     }
 }
 
 extern "C" fn write_1(address: u64, site: u64) {
-    if !write_byte_silently(local::hot(), address, site as u32) {
+    if !byte_silently(local::hot(), address, site as u32, true) {
         note_byte(address, site, WRITE);
     }
 }
@@ -131,7 +140,7 @@ macro_rules! spanning {
     ($($name:ident($bytes:literal, $kind:expr);)*) => {$(
         extern "C" fn $name(address: u64, site: u64) {
             if !span_silently(local::hot(), address, $bytes, site as u32, $kind == WRITE) {
-                note(address, site, $bytes, $kind);
+                note_span(address, site, $bytes, $kind);
             }
         }
     )*};
@@ -196,22 +205,28 @@ read_writing! {
     unaligned_read_write_16 = unaligned_read_16, unaligned_write_16;
 }
 
-extern "C" fn read_range(address: u64, bytes: u64, site: u64) {
-    if let Some(thread) = local::thread() {
-        touch_range(
-            thread,
-            &Access { kind: Kind::Read, flags: 0, address, bytes, site: site as u32 },
-        );
-    }
+/// gcc tells accesses it does not know to be aligned as ranges: most are as short as any other.
+const SHORT_RANGE: u64 = 16;
+
+/// Defines functions for accesses of any length and alignment.
+macro_rules! ranging {
+    ($($name:ident($kind:expr, $what:expr);)*) => {$(
+        extern "C" fn $name(address: u64, bytes: u64, site: u64) {
+            if bytes <= SHORT_RANGE {
+                if !span_silently(local::hot(), address, bytes, site as u32, $kind == WRITE) {
+                    note_span(address, site, bytes, $kind);
+                }
+            } else if let Some(thread) = local::thread() {
+                let access = Access { kind: $what, flags: 0, address, bytes, site: site as u32 };
+                touch_range(thread, &access);
+            }
+        }
+    )*};
 }
 
-extern "C" fn write_range(address: u64, bytes: u64, site: u64) {
-    if let Some(thread) = local::thread() {
-        touch_range(
-            thread,
-            &Access { kind: Kind::Write, flags: 0, address, bytes, site: site as u32 },
-        );
-    }
+ranging! {
+    read_range(READ, Kind::Read);
+    write_range(WRITE, Kind::Write);
 }
 
 hooks! { "rsi":

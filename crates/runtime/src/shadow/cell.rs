@@ -160,6 +160,14 @@ impl Cell {
             && (self.state() ^ other.state()) & !SHAPE_MASK == 0
     }
 
+    /// All that the cell says, to be compared.
+    #[inline(always)]
+    pub fn says(&self) -> [u64; 2] {
+        let times =
+            self.read_time.load(Relaxed) as u64 | (self.write_time.load(Relaxed) as u64) << 16;
+        [self.sites().load(Relaxed), times | (self.state() as u64) << 32]
+    }
+
     /// Nothing is known any more.
     pub fn clear(&self) {
         self.sites().store(0, Relaxed);

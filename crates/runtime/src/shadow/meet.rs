@@ -6,14 +6,17 @@
 use core::sync::atomic::Ordering::Relaxed;
 use unpick_events::Kind;
 use unpick_events::access::PastKind;
+use unpick_events::kind::access_flags;
 
 use super::cell::*;
 use super::pool::byte_cells;
-use super::region::cell;
-use super::touch::{Granule, gather, is_per_byte};
+use super::quick;
+use super::region::{cell, lower_cell};
+use super::silent::{bytes_silently, quad_silently};
+use super::touch::{Access, Granule, bytes_of, gather, is_per_byte, open_set};
 use crate::frames;
 use crate::heap;
-use crate::stream::{self, LastAccess, NO_PAST, Told};
+use crate::stream::{self, Element, LastAccess, NO_PAST, Told};
 use crate::thread::Thread;
 
 /// Notes and records an access to all bytes of `shape`, if it is such a meeting. The thread is busy.
@@ -24,7 +27,7 @@ pub fn meet(thread: &Thread, address: u64, shape: u32, site: u32, kind: Kind) ->
     }
     let Some(_granule) = Granule::try_lock(thread, address) else { return false };
     is_meeting(thread, mine.state(), shape, kind)
-        && record(thread, mine, address, shape, site, kind)
+        && record_plain(thread, mine, shape, address, site, kind)
 }
 
 /// As `meet`, for one byte that has a cell of its own.
@@ -41,7 +44,7 @@ pub fn meet_byte(thread: &Thread, address: u64, site: u32, kind: Kind) -> bool {
     let mine = &bytes[address as usize & 3];
     let shape = shape_of_bytes(1 << (address & 3));
     let met = is_meeting(thread, mine.state(), shape, kind)
-        && record(thread, mine, address, shape, site, kind);
+        && record_plain(thread, mine, shape, address, site, kind);
     // The last byte of a loop over them makes all four say the same again.
     if met && address & 3 == 3 {
         gather(thread, quad, bytes);
@@ -49,45 +52,209 @@ pub fn meet_byte(thread: &Thread, address: u64, site: u32, kind: Kind) -> bool {
     met
 }
 
-/// The last writer's bytes, or, for a write, bytes this thread alone has read since.
-fn is_meeting(thread: &Thread, state: u32, shape: u32, kind: Kind) -> bool {
-    if state & (INDIRECT | FREED | META | SHAPE_MASK) != shape {
-        return false;
-    }
-    let is_own = state & THREAD_MASK == thread.number() as u32;
-    if state & SOLE != 0 { !is_own } else { is_own && kind == Kind::Write }
-}
-
-/// Not in a full recording, which lists nothing of shared bytes.
-fn record(thread: &Thread, cell: &Cell, address: u64, shape: u32, site: u32, kind: Kind) -> bool {
-    let state = cell.state();
-    let is_first = state & SHARED == 0;
-    if thread.recorder.is_full() || is_first && !heap::is_settled(thread, address) {
-        return false;
-    }
-    let (past, not_before) = if state & SOLE != 0 {
-        (last_accesses(cell), 0)
-    } else {
-        ([NO_PAST; 2], cell.read_site.load(Relaxed))
-    };
-    if state & SOLE != 0 && past[0].kind != PastKind::Write {
-        return false;
-    }
-    let bytes = if shape == GRANULE { 8 } else { (shape >> BYTES_SHIFT).count_ones() as u64 };
-    let context = frames::context(thread);
-    let told = Told { kind, flags: 0, site, context, address, bytes };
-    let stamp = stream::tell(thread, &told, &past, not_before);
-    let time = thread.hot().time.get();
-    if kind == Kind::Write {
-        cell.set_write(site, time);
-        cell.read_site.store(RECORDED, Relaxed);
-        cell.set_state(thread.number() as u32 | SOLE | SHARED | shape);
-    } else {
-        cell.set_guest_read(site, time);
-        cell.read_site.store(stamp, Relaxed);
-        cell.set_state(thread.number() as u32 | SHARED | shape);
+/// As `meet`, for a few bytes of any alignment: those that pass in silence pass, the others must be such meetings.
+/// If it gives up halfway, `access` is what is left of it.
+pub fn meet_span(thread: &Thread, access: &mut Access) -> bool {
+    while access.bytes > 0 {
+        let (at, writes) = (access.address, access.kind == Kind::Write);
+        let bytes = access.bytes.min(4 - (at & 3));
+        let mask = ((1_u32 << bytes) - 1) << (at & 3);
+        if quad_silently(thread.hot(), at, mask, access.site, writes) {
+            access.advance(bytes);
+        } else if !meet_quad(thread, mask, access) {
+            return false;
+        }
     }
     true
+}
+
+/// Some bytes of a quad, at least one of which did not pass in silence.
+fn meet_quad(thread: &Thread, mask: u32, access: &mut Access) -> bool {
+    let quad = cell(access.address);
+    let Some(_granule) = Granule::try_lock(thread, access.address) else { return false };
+    let state = quad.state();
+    if !is_per_byte(state) {
+        return meet_part(thread, quad, mask, access);
+    }
+    let bytes = byte_cells(state & INDEX_MASK).iter().enumerate();
+    bytes
+        .filter(|(index, _)| mask & (1 << index) != 0)
+        .all(|(index, byte)| meet_part(thread, byte, 1 << index, access))
+}
+
+/// The bytes of `mask`, the first of the access, of which `cell` speaks.
+fn meet_part(thread: &Thread, cell: &Cell, mask: u32, access: &mut Access) -> bool {
+    let (at, bytes, shape) = (access.address, mask.count_ones() as u64, shape_of_bytes(mask));
+    if !bytes_silently(thread.hot(), cell, at, mask, access.site, access.kind == Kind::Write) {
+        let part = Access { bytes, ..*access };
+        if !is_meeting(thread, cell.state(), shape, access.kind)
+            || record(thread, cell, shape, &part).is_none()
+        {
+            return false;
+        }
+        access.flags |= access_flags::CONTINUED;
+    }
+    access.advance(bytes);
+    true
+}
+
+/// An access that is not part of a longer one: often the next element of a loop.
+#[inline]
+fn record_plain(
+    thread: &Thread,
+    cell: &Cell,
+    shape: u32,
+    address: u64,
+    site: u32,
+    kind: Kind,
+) -> bool {
+    let access = Access { kind, flags: 0, address, bytes: bytes_of(shape), site };
+    let context = frames::context(thread).0;
+    let element =
+        Element { address, said: cell.says(), site, context, writes: kind == Kind::Write };
+    if is_settled(thread, address, cell.state())
+        && let Some(stamp) = stream::follow_trail(thread, &element)
+    {
+        leave_mark(thread, cell, shape, &access, stamp);
+        return true;
+    }
+    let Some(met) = record(thread, cell, shape, &access) else { return false };
+    if !met.opens_set {
+        stream::leave_trail(thread, &element);
+    }
+    true
+}
+
+/// As `meet`, for whole granules of a range from `access.address` on, as many as say the same as the first. Gives the first
+/// that was not met.
+///
+/// The event of the first is lengthened when the others are noted: whoever meets one of those in the meantime
+/// draws a later stamp.
+pub fn meet_run(thread: &Thread, access: &Access, last: u64) -> u64 {
+    let start = access.address;
+    if !quick::is_allowed(thread)
+        || !is_meeting(thread, lower_cell(start).raw_state(), GRANULE, access.kind)
+    {
+        return start;
+    }
+    let Some(_busy) = thread.enter_quietly() else { return start };
+    let one = Access { bytes: 8, ..*access };
+    let Some(met) = meet_first(thread, &one) else { return start };
+    let mut at = start + 8;
+    while at < last && meet_next(thread, at, &one, &met) {
+        at += 8;
+    }
+    if at > start + 8 {
+        let rest = Access { address: start + 8, bytes: at - start - 8, ..*access };
+        tell(thread, &rest, &met.past, met.not_before);
+    }
+    at
+}
+
+fn meet_first(thread: &Thread, access: &Access) -> Option<Met> {
+    let granule = Granule::try_lock(thread, access.address)?;
+    let is_meeting = is_meeting(thread, granule.low.state(), GRANULE, access.kind);
+    is_meeting.then(|| record(thread, granule.low, GRANULE, access)).flatten()
+}
+
+fn meet_next(thread: &Thread, address: u64, access: &Access, met: &Met) -> bool {
+    let mine = lower_cell(address);
+    if mine.says() != met.said || met.opens_set || !is_settled(thread, address, mine.state()) {
+        return false;
+    }
+    let Some(_granule) = Granule::try_lock(thread, address) else { return false };
+    let is_same = mine.says() == met.said;
+    if is_same {
+        leave_mark(thread, mine, GRANULE, access, met.stamp);
+    }
+    is_same
+}
+
+/// The bytes of one other thread; or, for a write, bytes this thread alone has read since the last write.
+fn is_meeting(thread: &Thread, state: u32, shape: u32, kind: Kind) -> bool {
+    let is_own = state & THREAD_MASK == thread.number() as u32;
+    state & (INDIRECT | FREED | META | SHAPE_MASK) == shape
+        && (!is_own || state & SOLE == 0 && kind == Kind::Write)
+}
+
+/// What a meeting was like.
+struct Met {
+    /// The cell before it.
+    said: [u64; 2],
+    past: [LastAccess; 2],
+    not_before: u32,
+    stamp: u32,
+    /// The cell now refers to a set of readers.
+    opens_set: bool,
+}
+
+/// Gives nothing if the bytes need more than an event.
+fn record(thread: &Thread, cell: &Cell, shape: u32, access: &Access) -> Option<Met> {
+    let state = cell.state();
+    if !is_settled(thread, access.address, state) {
+        return None;
+    }
+    let is_own = state & THREAD_MASK == thread.number() as u32;
+    let opens_set = state & SOLE == 0 && access.kind == Kind::Read;
+    let (past, not_before) = if state & SOLE != 0 {
+        (last_accesses(cell), 0)
+    } else if is_own || opens_set {
+        // The last write is recorded, and so is the read that made this state.
+        ([NO_PAST; 2], cell.read_site.load(Relaxed))
+    } else {
+        ([last_guest_read(cell), NO_PAST], 0)
+    };
+    if state & SOLE != 0 && past[0].kind != PastKind::Write {
+        return None;
+    }
+    let said = cell.says();
+    let stamp = tell(thread, access, &past, not_before);
+    if opens_set {
+        open_set(thread, cell, access.address, shape, access.site, false);
+    } else {
+        leave_mark(thread, cell, shape, access, stamp);
+    }
+    Some(Met { said, past, not_before, stamp, opens_set })
+}
+
+/// Nothing needs to be said of the bytes themselves: they were shared before, or their block is known.
+fn is_settled(thread: &Thread, address: u64, state: u32) -> bool {
+    state & SHARED != 0 || heap::is_settled(thread, address)
+}
+
+#[inline(always)]
+fn tell(thread: &Thread, access: &Access, past: &[LastAccess; 2], not_before: u32) -> u32 {
+    let Access { kind, flags, address, bytes, site } = *access;
+    let context = frames::context(thread);
+    stream::tell(thread, &Told { kind, flags, site, context, address, bytes }, past, not_before)
+}
+
+/// The thread was the last to touch the bytes, which is recorded under this stamp.
+#[inline(always)]
+fn leave_mark(thread: &Thread, cell: &Cell, shape: u32, access: &Access, stamp: u32) {
+    let time = thread.hot().time.get();
+    let shared = thread.number() as u32 | SHARED | shape;
+    if access.kind == Kind::Write {
+        cell.set_write(access.site, time);
+        cell.read_site.store(RECORDED, Relaxed);
+        let end_of_life = if access.flags & access_flags::FREE != 0 { FREED } else { 0 };
+        cell.set_state(shared | SOLE | end_of_life);
+    } else {
+        cell.set_guest_read(access.site, time);
+        cell.read_site.store(stamp, Relaxed);
+        cell.set_state(shared);
+    }
+}
+
+/// The last read of the thread that alone has read since the last write.
+fn last_guest_read(cell: &Cell) -> LastAccess {
+    LastAccess {
+        kind: PastKind::Read,
+        is_recorded: false,
+        thread: (cell.state() & THREAD_MASK) as u16,
+        time: cell.write_time.load(Relaxed),
+        site: cell.write_site.load(Relaxed),
+    }
 }
 
 /// What an event would list of the owner: its last write, and its last read since.

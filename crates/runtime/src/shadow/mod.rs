@@ -3,6 +3,7 @@
 pub mod cell;
 pub mod meet;
 pub mod pool;
+pub mod quick;
 pub mod range;
 pub mod recent;
 pub mod region;

@@ -10,8 +10,10 @@ use unpick_events::Kind;
 use unpick_events::kind::access_flags;
 
 use super::cell::{Cell, FREED, GRANULE, INDIRECT, LOCKED, SHAPE_MASK, SOLE, SPLIT, may_be_split};
+use super::meet::meet_run;
+use super::quick::note_span;
 use super::region::{BYTES_PER_PAGE, lower_cell, mark_touched, shadow_of, touched_bit, upper_of};
-use super::silent::read_among_readers;
+use super::silent::{read_among_readers, span_silently};
 use super::touch::{self, Access, Granule, touch};
 use crate::sys;
 use crate::thread::{Hot, Thread};
@@ -48,7 +50,9 @@ fn read_run(hot: &Hot, mut at: u64, last: u64, site: u32) -> u64 {
             cell.set_read(site, time);
         } else if state == key & !SOLE {
             cell.set_guest_read(site, time);
-        } else if !read_among_readers(hot, at, GRANULE, site) {
+        } else if !read_among_readers(hot, at, GRANULE, site)
+            && !span_silently(hot, at, 8, site, false)
+        {
             break;
         }
         at += 8;
@@ -123,8 +127,13 @@ fn walk(
     let mut at = first;
     while at < last {
         let mut next = pass_run(at, last);
-        if next == at && is_untouched(at) {
-            next = take_untouched(thread, access, at, last.min(taken_end));
+        if next == at {
+            next = if is_untouched(at) {
+                take_untouched(thread, access, at, last.min(taken_end))
+            } else {
+                rest.note_until(at);
+                meet_run(thread, &rest.part_at(at), last)
+            };
         }
         if next > at {
             rest.note_until(at);
@@ -159,16 +168,23 @@ impl Rest<'_> {
     #[cold]
     #[inline(never)]
     fn note_stretch(&mut self, end: u64) {
+        let mut stretch = Access { bytes: end - self.from, ..self.part_at(self.from) };
+        self.from = end;
+        let is_noted = stretch.bytes < 8
+            && self
+                .thread
+                .enter_quietly()
+                .is_some_and(|_busy| note_span(self.thread, &mut stretch));
+        if !is_noted {
+            touch(self.thread, &stretch);
+        }
+    }
+
+    /// The access from `at` on.
+    fn part_at(&self, at: u64) -> Access {
         let is_recorded = self.thread.hot().time.get() != self.began;
         let more = if is_recorded { access_flags::CONTINUED } else { 0 };
-        let stretch = Access {
-            address: self.from,
-            bytes: end - self.from,
-            flags: self.access.flags | more,
-            ..*self.access
-        };
-        touch(self.thread, &stretch);
-        self.from = end;
+        Access { address: at, flags: self.access.flags | more, ..*self.access }
     }
 }
 

@@ -30,6 +30,7 @@ use super::meet::last_accesses;
 use super::pool::{self, Readers, SLOTS, byte_cells, readers};
 use super::recent;
 use super::region::{lower_cell, mark_touched, upper_of};
+use super::silent::{become_sole, says_only};
 use crate::frames;
 use crate::heap;
 use crate::perturb;
@@ -52,6 +53,12 @@ pub struct Access {
 impl Access {
     fn writes(&self) -> bool {
         self.kind != Kind::Read
+    }
+
+    /// Its first bytes are noted.
+    pub(super) fn advance(&mut self, bytes: u64) {
+        self.address += bytes;
+        self.bytes -= bytes;
     }
 }
 
@@ -214,26 +221,17 @@ impl Visit<'_> {
                 self.uniform(byte, base + index as u64, shape_of_bytes(1 << index));
             }
         }
-        gather(self.thread, cell, cells);
+        // Bytes that are used at any alignment are better left apart.
+        if self.access.address.is_multiple_of(self.access.bytes.clamp(1, 8)) {
+            gather(self.thread, cell, cells);
+        }
     }
 
     /// Whether bytes of which nothing is known would, after this access, be as those the cell speaks of.
     fn would_say_the_same(&self, cell: &Cell) -> bool {
-        let state = cell.state();
-        let time = self.thread.hot().time.get() as u16;
-        let site = self.access.site;
-        if state & !SHAPE_MASK != self.thread.number() as u32 | SOLE {
-            return false;
-        }
-        if self.access.writes() {
-            cell.write_site.load(Relaxed) == site
-                && cell.read_site.load(Relaxed) == 0
-                && cell.write_time.load(Relaxed) == time
-        } else {
-            cell.write_site.load(Relaxed) == 0
-                && cell.read_site.load(Relaxed) == site
-                && cell.read_time.load(Relaxed) == time
-        }
+        let time = self.thread.hot().time.get();
+        cell.state() & !SHAPE_MASK == self.thread.number() as u32 | SOLE
+            && says_only(cell, self.access.site, time, self.access.writes())
     }
 
     /// Gives each byte of a quad a cell of its own.
@@ -268,7 +266,7 @@ impl Visit<'_> {
             // Bytes nobody ever touched need no mark that they are freed.
             if !self.frees() {
                 mark_touched(address);
-                self.become_sole(cell, shape);
+                become_sole(self.thread, cell, shape, self.access.site, self.access.writes());
             }
         } else if is_readers(state) {
             self.among_readers(cell, address, shape);
@@ -277,12 +275,6 @@ impl Visit<'_> {
         } else {
             self.foreign(cell, address, shape);
         }
-    }
-
-    fn become_sole(&self, cell: &Cell, shape: u32) {
-        cell.clear();
-        self.note_sole_access(cell);
-        cell.set_state(self.thread.number() as u32 | SOLE | shape);
     }
 
     fn note_sole_access(&self, cell: &Cell) {
@@ -326,7 +318,7 @@ impl Visit<'_> {
         let state = cell.state();
         if !self.access.writes() && state & SOLE != 0 && cell.write_site.load(Relaxed) == 0 {
             // A second reader of bytes that nobody has written in this life.
-            return self.open_set(cell, address, shape, true);
+            return open_set(self.thread, cell, address, shape, self.access.site, true);
         }
         let mut past = PastList::new();
         // An event that lists nothing must not lengthen one from before what it leaves out.
@@ -349,25 +341,8 @@ impl Visit<'_> {
         } else {
             // The reader before us stays in the set, with its read where it is.
             self.record_after_guest(cell, address, shape);
-            self.open_set(cell, address, shape, false);
+            open_set(self.thread, cell, address, shape, self.access.site, false);
         }
-    }
-
-    /// Turns a cell that names one reader into a set of that reader and this thread.
-    fn open_set(&self, cell: &Cell, address: u64, shape: u32, unwritten: bool) {
-        let Some(index) = self.thread.free_readers.take(&pool::READERS) else {
-            return self.thread.recorder.mark_lost(lost::MEMORY);
-        };
-        let set = readers(index);
-        set.next.store(0, Relaxed);
-        set.home.store((cell.state() & THREAD_MASK) as u16, Relaxed);
-        set.unwritten.store(unwritten as u8, Relaxed);
-        set.shape.store((shape >> BYTES_SHIFT) as u8, Relaxed);
-        set.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
-        set.address.store(address, Relaxed);
-        self.add_reader(set);
-        recent::note(self.thread.hot(), index, address, shape, self.access.site);
-        cell.set_state(INDIRECT | index);
     }
 
     /// The bytes have several readers.
@@ -391,7 +366,7 @@ impl Visit<'_> {
         if set.unwritten.load(Relaxed) == 0 {
             self.record_after_guest(cell, address, shape);
         }
-        self.add_reader(set);
+        add_reader(self.thread, set, self.access.site);
         recent::note(self.thread.hot(), index, address, shape, self.access.site);
     }
 
@@ -425,38 +400,6 @@ impl Visit<'_> {
             block = next_block(readers_here);
         }
         self.record(address, shape, past.as_slice());
-    }
-
-    fn add_reader(&self, set: &'static Readers) {
-        let mut block = set;
-        let me = self.thread.number();
-        loop {
-            for step in 0..SLOTS {
-                let slot = &block.slots[(me as usize + step) % SLOTS];
-                if slot.thread.load(Relaxed) == 0 {
-                    slot.site.store(self.access.site, Relaxed);
-                    slot.time.store(self.thread.hot().time.get() as u16, Relaxed);
-                    slot.thread.store(me, Release);
-                    return;
-                }
-            }
-            if block.next.load(Relaxed) == 0 && !self.extend(block) {
-                return;
-            }
-            block = readers(block.next.load(Relaxed));
-        }
-    }
-
-    fn extend(&self, block: &Readers) -> bool {
-        let Some(index) = self.thread.free_readers.take(&pool::READERS) else {
-            self.thread.recorder.mark_lost(lost::MEMORY);
-            return false;
-        };
-        let more = readers(index);
-        more.next.store(0, Relaxed);
-        more.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
-        block.next.store(index, Release);
-        true
     }
 
     /// Whether the access is the end of the bytes' life.
@@ -522,8 +465,64 @@ impl Visit<'_> {
     }
 }
 
+/// Turns a cell that names one reader into a set of that reader and this thread.
+pub(super) fn open_set(
+    thread: &Thread,
+    cell: &Cell,
+    address: u64,
+    shape: u32,
+    site: u32,
+    unwritten: bool,
+) {
+    let Some(index) = thread.free_readers.take(&pool::READERS) else {
+        return thread.recorder.mark_lost(lost::MEMORY);
+    };
+    let set = readers(index);
+    set.next.store(0, Relaxed);
+    set.home.store((cell.state() & THREAD_MASK) as u16, Relaxed);
+    set.unwritten.store(unwritten as u8, Relaxed);
+    set.shape.store((shape >> BYTES_SHIFT) as u8, Relaxed);
+    set.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
+    set.address.store(address, Relaxed);
+    add_reader(thread, set, site);
+    recent::note(thread.hot(), index, address, shape, site);
+    cell.set_state(INDIRECT | index);
+}
+
+fn add_reader(thread: &Thread, set: &'static Readers, site: u32) {
+    let mut block = set;
+    let me = thread.number();
+    loop {
+        for step in 0..SLOTS {
+            let slot = &block.slots[(me as usize + step) % SLOTS];
+            if slot.thread.load(Relaxed) == 0 {
+                slot.site.store(site, Relaxed);
+                slot.time.store(thread.hot().time.get() as u16, Relaxed);
+                slot.thread.store(me, Release);
+                return;
+            }
+        }
+        if block.next.load(Relaxed) == 0 && !extend(thread, block) {
+            return;
+        }
+        block = readers(block.next.load(Relaxed));
+    }
+}
+
+fn extend(thread: &Thread, block: &Readers) -> bool {
+    let Some(index) = thread.free_readers.take(&pool::READERS) else {
+        thread.recorder.mark_lost(lost::MEMORY);
+        return false;
+    };
+    let more = readers(index);
+    more.next.store(0, Relaxed);
+    more.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
+    block.next.store(index, Release);
+    true
+}
+
 /// How many bytes a shape speaks of.
-fn bytes_of(shape: u32) -> u64 {
+pub(super) fn bytes_of(shape: u32) -> u64 {
     if shape & WIDE != 0 { 8 } else { ((shape & BYTES_MASK) >> BYTES_SHIFT).count_ones() as u64 }
 }
 
@@ -614,7 +613,7 @@ pub fn is_readers(state: u32) -> bool {
     state & (INDIRECT | PER_BYTE) == INDIRECT
 }
 
-fn is_wide(cell: &Cell) -> bool {
+pub fn is_wide(cell: &Cell) -> bool {
     shape_of(cell.state()) & WIDE != 0
 }
 
@@ -657,7 +656,7 @@ fn widen(low: &Cell, high: &Cell) {
 }
 
 /// Four cells for a byte each become one again, if they say the same.
-pub(super) fn gather(thread: &Thread, cell: &Cell, bytes: &'static [Cell; 4]) {
+pub fn gather(thread: &Thread, cell: &Cell, bytes: &'static [Cell; 4]) {
     let mut known = 0;
     let mut example: Option<&Cell> = None;
     for byte in bytes {
