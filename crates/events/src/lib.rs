@@ -15,4 +15,4 @@ pub mod short;
 pub use access::{Address, Context, MemoryOrder, Past, Site, ThreadId};
 pub use header::Header;
 pub use kind::Kind;
-pub use short::Short;
+pub use short::{Short, Tiny};

@@ -66,7 +66,23 @@ fn frames(thread: &Thread) -> &mut [Frame] {
 }
 
 /// The current call stack as a context, spelled out in the recording if this thread has not done so yet.
+#[inline]
 pub fn context(thread: &Thread) -> Context {
+    let top = thread.hot().frames_top.get();
+    if top.is_null() {
+        return Context(0);
+    }
+    // SAFETY: `frames_top` is above the bottom frame whenever it is set.
+    let hash = unsafe { (*top.wrapping_sub(1)).hash };
+    if hash != 0 && remembered(thread)[hash as usize % REMEMBERED] == hash {
+        return Context(hash);
+    }
+    new_context(thread)
+}
+
+#[cold]
+#[inline(never)]
+fn new_context(thread: &Thread) -> Context {
     let frames = frames(thread);
     let Some(known) = frames.iter().rposition(|frame| frame.hash != 0) else { return Context(0) };
     for index in known + 1..frames.len() {
@@ -79,13 +95,6 @@ pub fn context(thread: &Thread) -> Context {
         spell_out(thread, hash, frames);
     }
     Context(hash)
-}
-
-/// The current call stack, if it is known without work: then it has also been spelled out.
-#[inline]
-pub fn known_context(thread: &Thread) -> Option<Context> {
-    let hash = frames(thread).last()?.hash;
-    (hash != 0 && remembered(thread)[hash as usize % REMEMBERED] == hash).then_some(Context(hash))
 }
 
 fn mix(hash: u32, call_site: u32) -> u32 {

@@ -12,7 +12,7 @@ use unpick_events::access::{PAST_WORDS, Past, PastKind};
 use unpick_events::file::file_field;
 use unpick_events::header::{HEADER_WORDS, Header};
 use unpick_events::kind::access_flags;
-use unpick_events::short::{self, SHORT_WORDS, Short};
+use unpick_events::short::{self, SHORT_WORDS, Short, Tiny};
 use unpick_events::{Address, Context, Kind, Site, ThreadId};
 
 use crate::sys;
@@ -28,6 +28,8 @@ pub struct Stream {
     /// The slot of the event that was told or lengthened last.
     last_slot: Cell<u8>,
     trails: UnsafeCell<[Trail; TRAILS]>,
+    /// The latest stamp in the chunk.
+    stamp: Cell<u32>,
     /// Changes with the chunk, never back: an event told short refers to one in its own chunk.
     era: Cell<u32>,
     /// Changes when the thread synchronises: an access from before is not lengthened.
@@ -39,12 +41,15 @@ pub struct Stream {
 struct Slot {
     story: Story,
     era: u32,
+    /// Of the latest event in this era: where it was, and the ordinal of its first past.
+    object: u64,
+    ordinal: u32,
     period: u32,
     /// Low bits of the ordinals of the pasts that are listed.
     times: u32,
     stamp: u32,
-    /// The past that is not listed because it is recorded.
-    recorded: LastAccess,
+    /// As in `Pasts`.
+    recorded: u64,
     /// The word of LONG, if the event has one.
     long: *mut u64,
     /// Start of the last element.
@@ -107,10 +112,12 @@ const SLOTS: usize = 128;
 const NO_SLOT: Slot = Slot {
     story: Story { code: 0, past_sites: 0, rest: 0 },
     era: 0,
+    object: 0,
+    ordinal: 0,
     period: 0,
     times: 0,
     stamp: 0,
-    recorded: NO_PAST,
+    recorded: 0,
     long: core::ptr::null_mut(),
     last: 0,
     step: 0,
@@ -129,6 +136,102 @@ pub struct LastAccess {
 
 pub const NO_PAST: LastAccess =
     LastAccess { kind: PastKind::Read, is_recorded: true, thread: 0, time: 0, site: 0 };
+
+/// At most two past accesses, packed as `Story` has them.
+#[derive(Clone, Copy)]
+pub struct Pasts {
+    /// Sites of those that are listed; 0 in place of one that is not.
+    sites: u64,
+    /// Their threads (16 bits each) and kinds (two bits each, the highest).
+    who: u64,
+    /// Their times.
+    times: u32,
+    /// Site, thread and time of one that is not listed, because it is recorded.
+    recorded: u64,
+}
+
+impl Pasts {
+    pub const NONE: Pasts = Pasts { sites: 0, who: 0, times: 0, recorded: 0 };
+
+    /// One that is listed.
+    #[inline(always)]
+    pub fn one(kind: PastKind, thread: u16, site: u32, time: u16) -> Pasts {
+        Pasts {
+            sites: site as u64,
+            who: thread as u64 | (kind as u64) << KINDS_SHIFT,
+            times: time as u32,
+            recorded: 0,
+        }
+    }
+
+    /// Two that are listed, of one thread: a write, then a read.
+    #[inline(always)]
+    pub fn write_and_read(thread: u16, sites: u64, times: (u16, u16)) -> Pasts {
+        let kinds = PastKind::Write as u64 | (PastKind::Read as u64) << 2;
+        Pasts {
+            sites,
+            who: thread as u64 | (thread as u64) << 16 | kinds << KINDS_SHIFT,
+            times: times.0 as u32 | (times.1 as u32) << 16,
+            recorded: 0,
+        }
+    }
+
+    /// One that is recorded.
+    #[inline(always)]
+    pub fn recorded(thread: u16, site: u32, time: u16) -> Pasts {
+        let recorded = site as u64 | (thread as u64) << 32 | (time as u64) << 48;
+        Pasts { recorded, ..Pasts::NONE }
+    }
+
+    fn of(list: &[LastAccess]) -> Pasts {
+        let mut pasts = Pasts::NONE;
+        for past in list {
+            pasts.add(past);
+        }
+        pasts
+    }
+
+    fn add(&mut self, past: &LastAccess) {
+        if past.is_recorded {
+            self.recorded = Pasts::recorded(past.thread, past.site, past.time).recorded;
+            return;
+        }
+        let place = self.count() as u32;
+        self.sites |= (past.site as u64) << (32 * place);
+        self.who |=
+            (past.thread as u64) << (16 * place) | (past.kind as u64) << (KINDS_SHIFT + 2 * place);
+        self.times |= (past.time as u32) << (16 * place);
+    }
+
+    /// How many are listed.
+    #[inline(always)]
+    fn count(&self) -> usize {
+        (self.who >> KINDS_SHIFT & 0b11 != 0) as usize
+            + (self.who >> (KINDS_SHIFT + 2) != 0) as usize
+    }
+
+    /// The ordinal of the first or second.
+    #[inline(always)]
+    fn ordinal(&self, index: usize) -> u32 {
+        full_time((self.who >> (16 * index)) as u16, (self.times >> (16 * index)) as u16)
+    }
+
+    fn get(&self, index: usize) -> LastAccess {
+        LastAccess {
+            kind: match self.who >> (KINDS_SHIFT + 2 * index as u32) & 0b11 {
+                1 => PastKind::Read,
+                2 => PastKind::Write,
+                _ => PastKind::Free,
+            },
+            is_recorded: false,
+            thread: (self.who >> (16 * index)) as u16,
+            time: (self.times >> (16 * index)) as u16,
+            site: (self.sites >> (32 * index)) as u32,
+        }
+    }
+}
+
+const KINDS_SHIFT: u32 = 60;
 
 /// An access that is to be recorded.
 pub struct Told {
@@ -150,6 +253,7 @@ impl Stream {
             slots: UnsafeCell::new([NO_SLOT; SLOTS]),
             last_slot: Cell::new(0),
             trails: UnsafeCell::new([NO_TRAIL; TRAILS]),
+            stamp: Cell::new(0),
             era: Cell::new(1),
             period: Cell::new(1),
         }
@@ -166,6 +270,7 @@ impl Stream {
 
     fn begin_era(&self) {
         self.era.set(self.era.get().wrapping_add(1).max(1));
+        self.stamp.set(0);
         self.close_accesses();
     }
 
@@ -201,14 +306,21 @@ fn append_full(thread: &Thread, mut header: Header, payload: &[u64]) {
         unsafe { at.add(index + 1).write(*word) };
     }
     publish(at, packed[0]);
+    note_stamp(thread, header.stamp);
     thread.count_event();
+}
+
+fn note_stamp(thread: &Thread, stamp: u32) {
+    if stamp != 0 {
+        thread.stream.stamp.set(stamp);
+    }
 }
 
 /// An event without further words: short if the same was told before of another object.
 fn append_bare(thread: &Thread, header: &Header) {
-    let story = Story::of(header, &[NO_PAST; MOST_PAST]);
+    let story = Story::of(header, &Pasts::NONE);
     let (slot, number) = slot_for(thread, &story);
-    if write(thread, slot, number, &story, header, None, &[NO_PAST; MOST_PAST]).is_some() {
+    if write(thread, slot, number, &story, header, None, &Pasts::NONE).is_some() {
         slot.period = 0;
     }
 }
@@ -228,9 +340,7 @@ pub fn append_access(thread: &Thread, told: &Told, past: &[LastAccess], not_befo
     if past.len() > MOST_PAST {
         return append_with_list(thread, told, past);
     }
-    // Not a loop: the compiler would make it a call of `memcpy`, which is intercepted.
-    let both = [past.first().copied().unwrap_or(NO_PAST), past.get(1).copied().unwrap_or(NO_PAST)];
-    tell(thread, told, &both, not_before)
+    tell(thread, told, &Pasts::of(past), not_before)
 }
 
 /// Records an access that crossed no thread. It stands for itself, and ends what was open.
@@ -241,7 +351,7 @@ pub fn append_unstamped(thread: &Thread, told: &Told) {
 
 /// As `append_access`, for at most two past accesses.
 #[inline]
-pub fn tell(thread: &Thread, told: &Told, past: &[LastAccess; MOST_PAST], not_before: u32) -> u32 {
+pub fn tell(thread: &Thread, told: &Told, past: &Pasts, not_before: u32) -> u32 {
     let mut header = told.header();
     let story = Story::of(&header, past);
     let (slot, number) = slot_for(thread, &story);
@@ -249,8 +359,8 @@ pub fn tell(thread: &Thread, told: &Told, past: &[LastAccess; MOST_PAST], not_be
     let step = told.address.wrapping_sub(slot.last) as i64;
     let in_step = slot.period == thread.stream.period.get()
         && slot.story == story
-        && slot.times == times_of(past)
-        && slot.recorded == recorded_of(past)
+        && slot.times == past.times
+        && slot.recorded == past.recorded
         && (step == slot.step || step == header.unit as i64);
     if in_step && step == slot.step && slot.stamp > not_before && lengthen(slot, told) {
         return slot.stamp;
@@ -260,8 +370,8 @@ pub fn tell(thread: &Thread, told: &Told, past: &[LastAccess; MOST_PAST], not_be
     let Some(long) = write(thread, slot, number, &story, &header, long, past) else {
         return header.stamp;
     };
-    slot.times = times_of(past);
-    slot.recorded = recorded_of(past);
+    slot.times = past.times;
+    slot.recorded = past.recorded;
     slot.stamp = header.stamp;
     // The order of atomics is exact: each is told alone.
     slot.period = if told.is_atomic() { 0 } else { thread.stream.period.get() };
@@ -365,38 +475,25 @@ impl Told {
 }
 
 impl Story {
-    fn of(header: &Header, past: &[LastAccess; MOST_PAST]) -> Story {
-        let site = |past: &LastAccess| if past.is_recorded { 0 } else { past.site as u64 };
-        let thread = |past: &LastAccess| if past.is_recorded { 0 } else { past.thread as u64 };
-        let kind = |past: &LastAccess| if past.is_recorded { 0 } else { past.kind as u64 };
+    #[inline(always)]
+    fn of(header: &Header, past: &Pasts) -> Story {
         let flags = header.flags & !access_flags::CONTINUED;
         Story {
             code: header.site.0 as u64 | (header.context.0 as u64) << 32,
-            past_sites: site(&past[0]) | site(&past[1]) << 32,
-            rest: thread(&past[0])
-                | thread(&past[1]) << 16
+            past_sites: past.sites,
+            rest: past.who
                 | (flags as u64) << 32
                 | (header.unit as u64) << 44
-                | (header.kind as u64) << 52
-                | kind(&past[0]) << 60
-                | kind(&past[1]) << 62,
+                | (header.kind as u64) << 52,
         }
     }
 
+    #[inline(always)]
     fn hash(&self) -> u32 {
         let code = self.code as u32 ^ (self.code >> 32) as u32;
         let past = (self.past_sites as u32).rotate_left(16) ^ (self.rest as u32).rotate_left(8);
         (code ^ past ^ (self.rest >> 52) as u32).wrapping_mul(0x9e37_79b1)
     }
-}
-
-fn times_of(past: &[LastAccess; MOST_PAST]) -> u32 {
-    let time = |past: &LastAccess| if past.is_recorded { 0 } else { past.time as u32 };
-    time(&past[0]) | time(&past[1]) << 16
-}
-
-fn recorded_of(past: &[LastAccess; MOST_PAST]) -> LastAccess {
-    if past[0].is_recorded { past[0] } else { past[1] }
 }
 
 /// A site may touch several kinds of things in turn (the fields of a struct it copies): each has its own past.
@@ -416,21 +513,46 @@ fn write(
     story: &Story,
     header: &Header,
     long: Option<u64>,
-    past: &[LastAccess; MOST_PAST],
+    past: &Pasts,
 ) -> Option<*mut u64> {
     if !has_room(&thread.stream, MOST_WORDS) {
         begin_chunk(thread)?;
     }
     let era = thread.stream.era.get();
-    let place = if slot.era == era && slot.story == *story {
-        write_short(thread, number, header, long, past)?
-    } else {
+    let listed = past.count();
+    let ordinal = if listed == 0 { 0 } else { past.ordinal(0) };
+    let place = if slot.era != era || slot.story != *story {
         slot.era = era;
         slot.story = *story;
-        write_access(thread, Header { slot: number, ..*header }, long, past)?
+        let list = [past.get(0), past.get(1)];
+        write_access(thread, Header { slot: number, ..*header }, long, &list[..listed])?
+    } else if long.is_none()
+        && listed < MOST_PAST
+        && let Some(tiny) = tiny(thread, slot, number, header, ordinal)
+    {
+        let at = reserve(thread, 1)?;
+        publish(at, tiny.pack());
+        at
+    } else {
+        write_short(thread, number, header, long, past, ordinal)?
     };
+    slot.object = header.object.0;
+    slot.ordinal = ordinal;
+    note_stamp(thread, header.stamp);
     thread.count_event();
     Some(if long.is_some() { place } else { core::ptr::null_mut() })
+}
+
+/// The event in one word, if it is near enough to those before.
+fn tiny(thread: &Thread, slot: &Slot, number: u8, header: &Header, ordinal: u32) -> Option<Tiny> {
+    let stamp = header.stamp.wrapping_sub(thread.stream.stamp.get());
+    let ordinal = ordinal.wrapping_sub(slot.ordinal) as i32;
+    let is_near = header.stamp != 0
+        && stamp <= u8::MAX as u32
+        && ordinal as i16 as i32 == ordinal
+        && header.flags & access_flags::CONTINUED == 0;
+    let object = Tiny::object_step(slot.object, header.object.0, header.unit)?;
+    is_near.then_some(Tiny { slot: number, object, stamp: stamp as u8, ordinal: ordinal as i16 })
 }
 
 /// Gives where the word after its first two is.
@@ -439,10 +561,10 @@ fn write_short(
     slot: u8,
     header: &Header,
     long: Option<u64>,
-    past: &[LastAccess; MOST_PAST],
+    past: &Pasts,
+    ordinal: u32,
 ) -> Option<*mut u64> {
-    let ordinal = |past: &LastAccess| full_time(past.thread, past.time);
-    let has_two = !past[1].is_recorded;
+    let has_two = past.count() == MOST_PAST;
     let is_continued = header.flags & access_flags::CONTINUED != 0;
     let short = Short {
         flags: (if long.is_some() { short::LONG } else { 0 })
@@ -451,7 +573,7 @@ fn write_short(
         slot,
         object: header.object,
         stamp: header.stamp,
-        ordinal: if past[0].is_recorded { 0 } else { ordinal(&past[0]) },
+        ordinal,
     };
     let at = reserve(thread, short.words())?;
     let packed = short.pack();
@@ -464,7 +586,7 @@ fn write_short(
             further = further.add(1);
         }
         if has_two {
-            further.write(ordinal(&past[1]) as u64);
+            further.write(past.ordinal(1) as u64);
         }
     }
     publish(at, packed[0]);
@@ -507,6 +629,7 @@ fn append_with_list(thread: &Thread, told: &Told, past: &[LastAccess]) -> u32 {
     header.stamp = thread.recorder.draw_stamp();
     let long = told.is_range().then_some(told.bytes);
     if write_access(thread, header, long, past).is_some() {
+        note_stamp(thread, header.stamp);
         thread.count_event();
     }
     header.stamp

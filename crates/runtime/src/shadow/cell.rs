@@ -101,19 +101,20 @@ impl Cell {
         self.state.store(state | self.state.load(Relaxed) & LOCKED, Relaxed);
     }
 
-    /// Tries to set the lock bit.
+    /// Tries to set the lock bit. Gives the raw state before.
     #[inline]
-    pub fn try_lock(&self) -> bool {
+    pub fn try_lock(&self) -> Option<u32> {
         let state = self.state.load(Relaxed);
-        state & LOCKED == 0
-            && self.state.compare_exchange(state, state | LOCKED, Acquire, Relaxed).is_ok()
+        let is_locked = state & LOCKED == 0
+            && self.state.compare_exchange(state, state | LOCKED, Acquire, Relaxed).is_ok();
+        is_locked.then_some(state)
     }
 
-    /// Gives up the lock of a granule whose lower cell this is.
+    /// Gives up the lock of a granule whose lower cell this is. `is_split` is asked only where it matters.
     #[inline]
-    pub fn unlock(&self, upper: &Cell) {
+    pub fn unlock(&self, is_split: impl FnOnce() -> bool) {
         let state = self.state.load(Relaxed) & !LOCKED;
-        let is_split = state & (INDIRECT | WIDE) == 0 && upper.raw_state() != 0;
+        let is_split = state & (INDIRECT | WIDE) == 0 && is_split();
         self.state.store(if is_split { state | SPLIT } else { state }, Release);
     }
 

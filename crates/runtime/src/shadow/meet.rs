@@ -16,7 +16,7 @@ use super::silent::{bytes_silently, quad_silently};
 use super::touch::{Access, Granule, bytes_of, gather, is_per_byte, open_set};
 use crate::frames;
 use crate::heap;
-use crate::stream::{self, Element, LastAccess, NO_PAST, Told};
+use crate::stream::{self, Element, LastAccess, NO_PAST, Pasts, Told};
 use crate::thread::Thread;
 
 /// Notes and records an access to all bytes of `shape`, if it is such a meeting. The thread is busy.
@@ -181,7 +181,7 @@ fn is_meeting(thread: &Thread, state: u32, shape: u32, kind: Kind) -> bool {
 struct Met {
     /// The cell before it.
     said: [u64; 2],
-    past: [LastAccess; 2],
+    past: Pasts,
     not_before: u32,
     stamp: u32,
     /// The cell now refers to a set of readers.
@@ -196,18 +196,15 @@ fn record(thread: &Thread, cell: &Cell, shape: u32, access: &Access) -> Option<M
     }
     let is_own = state & THREAD_MASK == thread.number() as u32;
     let opens_set = state & SOLE == 0 && access.kind == Kind::Read;
+    let said = cell.says();
     let (past, not_before) = if state & SOLE != 0 {
-        (last_accesses(cell), 0)
+        (past_of_writer(said)?, 0)
     } else if is_own || opens_set {
         // The last write is recorded, and so is the read that made this state.
-        ([NO_PAST; 2], cell.read_site.load(Relaxed))
+        (Pasts::NONE, cell.read_site.load(Relaxed))
     } else {
-        ([last_guest_read(cell), NO_PAST], 0)
+        (past_of_guest(said), 0)
     };
-    if state & SOLE != 0 && past[0].kind != PastKind::Write {
-        return None;
-    }
-    let said = cell.says();
     let stamp = tell(thread, access, &past, not_before);
     if opens_set {
         open_set(thread, cell, access.address, shape, access.site, false);
@@ -223,7 +220,7 @@ fn is_settled(thread: &Thread, address: u64, state: u32) -> bool {
 }
 
 #[inline(always)]
-fn tell(thread: &Thread, access: &Access, past: &[LastAccess; 2], not_before: u32) -> u32 {
+fn tell(thread: &Thread, access: &Access, past: &Pasts, not_before: u32) -> u32 {
     let Access { kind, flags, address, bytes, site } = *access;
     let context = frames::context(thread);
     stream::tell(thread, &Told { kind, flags, site, context, address, bytes }, past, not_before)
@@ -246,15 +243,24 @@ fn leave_mark(thread: &Thread, cell: &Cell, shape: u32, access: &Access, stamp: 
     }
 }
 
-/// The last read of the thread that alone has read since the last write.
-fn last_guest_read(cell: &Cell) -> LastAccess {
-    LastAccess {
-        kind: PastKind::Read,
-        is_recorded: false,
-        thread: (cell.state() & THREAD_MASK) as u16,
-        time: cell.write_time.load(Relaxed),
-        site: cell.write_site.load(Relaxed),
+/// What an event lists of the last writer, by what its cell says; nothing if it has only read.
+#[inline(always)]
+fn past_of_writer(said: [u64; 2]) -> Option<Pasts> {
+    let (write_site, read_site) = (said[0] as u32, (said[0] >> 32) as u32);
+    let thread = (said[1] >> 32) as u16;
+    let (read_time, write_time) = (said[1] as u16, (said[1] >> 16) as u16);
+    match (write_site, read_site) {
+        (0, _) => None,
+        (_, 0) => Some(Pasts::one(PastKind::Write, thread, write_site, write_time)),
+        (_, RECORDED) => Some(Pasts::recorded(thread, write_site, write_time)),
+        _ => Some(Pasts::write_and_read(thread, said[0], (write_time, read_time))),
     }
+}
+
+/// The last read of the thread that alone has read since the last write, by what its cell says.
+#[inline(always)]
+fn past_of_guest(said: [u64; 2]) -> Pasts {
+    Pasts::one(PastKind::Read, (said[1] >> 32) as u16, said[0] as u32, (said[1] >> 16) as u16)
 }
 
 /// What an event would list of the owner: its last write, and its last read since.

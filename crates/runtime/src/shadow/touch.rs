@@ -103,6 +103,8 @@ pub(super) struct Granule<'a> {
     thread: &'a Thread,
     pub low: &'static Cell,
     pub high: &'static Cell,
+    /// The upper cell was in use when the lock was taken: no need to look at it for that.
+    was_split: bool,
 }
 
 impl<'a> Granule<'a> {
@@ -111,14 +113,16 @@ impl<'a> Granule<'a> {
         let high = upper_of(low);
         thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
         let mut tries = 0_u32;
-        while !low.try_lock() {
+        loop {
+            if let Some(state) = low.try_lock() {
+                return Some(Self { thread, low, high, was_split: is_split(state) });
+            }
             tries += 1;
             if tries == MOST_TRIES {
                 return Self::give_up(thread);
             }
             if tries.is_multiple_of(64) { sys::yield_now() } else { core::hint::spin_loop() }
         }
-        Some(Self { thread, low, high })
     }
 
     /// Locks the granule if nobody else is in the way.
@@ -127,8 +131,8 @@ impl<'a> Granule<'a> {
         let low = lower_cell(address);
         let high = upper_of(low);
         thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
-        if low.try_lock() {
-            return Some(Self { thread, low, high });
+        if let Some(state) = low.try_lock() {
+            return Some(Self { thread, low, high, was_split: is_split(state) });
         }
         thread.locked.store(core::ptr::null_mut(), Relaxed);
         None
@@ -145,12 +149,18 @@ impl<'a> Granule<'a> {
     }
 }
 
+/// Whether a raw state says so.
+#[inline(always)]
+fn is_split(state: u32) -> bool {
+    state & (INDIRECT | SPLIT) == SPLIT
+}
+
 /// About a second of waiting for a lock bit that is normally held for some nanoseconds.
 const MOST_TRIES: u32 = 1 << 20;
 
 impl Drop for Granule<'_> {
     fn drop(&mut self) {
-        self.low.unlock(self.high);
+        self.low.unlock(|| self.was_split || self.high.raw_state() != 0);
         self.thread.locked.store(core::ptr::null_mut(), Relaxed);
     }
 }
@@ -731,9 +741,10 @@ pub fn forget(thread: &Thread, address: u64, bytes: u64) {
     let mut at = address & !7;
     while at < end {
         if lower_cell(at).raw_state() != 0 {
-            let Some(granule) = Granule::lock(thread, at) else { return };
+            let Some(mut granule) = Granule::lock(thread, at) else { return };
             forget_cell(thread, granule.low);
             forget_cell(thread, granule.high);
+            granule.was_split = false;
         }
         at += 8;
     }
