@@ -4,6 +4,7 @@
 //! Gives  the same exit code, messages and files as the compiler, with two differences: the code
 //!        calls the hooks of ThreadSanitizer's interface, and an executable contains our runtime
 //!        in place of ThreadSanitizer's.
+//! Misses gcc's warnings about the arguments of `memset` and the like.
 //!
 //! The flags that instrument reach the compiler proper (`cc1`, `clang -cc1`) without the driver's
 //! knowledge: gcc takes them from a specs file, clang by `-Xclang`. So the driver never links
@@ -15,6 +16,9 @@
 //! - `-g` is left out where gcc only preprocesses: there it would add a line to the output.
 //! - `-O1` is left out with `-Werror`: some warnings are found by optimisation only, and would turn
 //!   a build that works into one that fails. clang's warnings do not depend on the level.
+//! - `-fno-builtin-…` and `-m…-strategy=libcall` make gcc call the memory functions, where we intercept
+//!   them. Else it expands calls with a constant size in place, without a hook: accesses would be lost.
+//!   docs/design/0003-compiler-wrappers.md has which, and what it costs.
 //! - Conditions are nested `%{!a:%{!b*:…}}`. The shorter `%{a|b*:;:…}` makes gcc accept every
 //!   unknown option silently, and configure scripts would believe in all of them.
 

@@ -13,6 +13,7 @@ intercepts! {
     "rcx": fn mempcpy(to: *mut c_void, from: *const c_void, bytes: size_t) -> *mut c_void => copy_and_pass;
     "rcx": fn memmove(to: *mut c_void, from: *const c_void, bytes: size_t) -> *mut c_void => move_bytes;
     "rcx": fn memset(to: *mut c_void, value: c_int, bytes: size_t) -> *mut c_void => fill;
+    "rdx": fn bzero(to: *mut c_void, bytes: size_t) => clear;
     "rcx": fn memcmp(a: *const c_void, b: *const c_void, bytes: size_t) -> c_int => compare;
     "rcx": fn bcmp(a: *const c_void, b: *const c_void, bytes: size_t) -> c_int => compare;
     "rcx": fn memchr(text: *const c_void, value: c_int, bytes: size_t) -> *mut c_void => find;
@@ -93,6 +94,12 @@ pub(crate) extern "C" fn fill(
     note_fill(to, bytes, return_address);
     // SAFETY: as in `copy`.
     unsafe { real::memset(to, value, bytes) }
+}
+
+extern "C" fn clear(to: *mut c_void, bytes: size_t, return_address: u64) {
+    note_fill(to, bytes, return_address);
+    // SAFETY: as in `copy`.
+    unsafe { real::bzero(to, bytes) }
 }
 
 extern "C" fn copy_checked(
