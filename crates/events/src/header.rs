@@ -87,11 +87,6 @@ impl Header {
         }
         Some((kind, length))
     }
-
-    /// The first word of space that is reserved but not yet filled.
-    pub const fn unfilled(words: usize) -> u64 {
-        Kind::Unfilled as u64 | (words as u64 & 0xfff) << 8
-    }
 }
 
 #[cfg(test)]
@@ -118,6 +113,5 @@ mod tests {
     fn a_zero_word_is_no_event_and_neither_is_an_impossible_length() {
         assert_eq!(Header::kind_and_words(0), None);
         assert_eq!(Header::kind_and_words(Kind::Read as u64 | 2 << 8), None);
-        assert_eq!(Header::kind_and_words(Header::unfilled(5)), Some((Kind::Unfilled, 5)));
     }
 }

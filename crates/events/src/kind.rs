@@ -105,9 +105,6 @@ kinds! {
     Fact = 62,
     /// The thread was delayed on purpose; `object` = nanoseconds (0 = it only yielded).
     Delay = 63,
-
-    /// Space that was reserved and never filled: a reader skips it. Its length is right.
-    Unfilled = 255,
 }
 
 /// Flags of `Read`, `Write` and `ReadWrite`. The lowest three bits are a [`crate::MemoryOrder`].

@@ -25,7 +25,7 @@ pub fn frame(words: &[u64]) -> Option<Framed<'_>> {
 }
 
 impl<'r> Framed<'r> {
-    /// What the event says; `None` if its words contradict its kind, or if it was never filled.
+    /// What the event says; `None` if its words contradict its kind.
     pub fn action(&self) -> Option<Action<'r>> {
         let header = &self.header;
         let object = header.object;
@@ -78,7 +78,6 @@ impl<'r> Framed<'r> {
             Kind::Stack => Action::Stack { call_sites: CallSites::new(self.payload) },
             Kind::Fact => self.fact()?,
             Kind::Delay => Action::Delay { nanoseconds: object.0 },
-            Kind::Unfilled => return None,
         })
     }
 

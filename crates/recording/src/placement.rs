@@ -54,7 +54,7 @@ impl Placement {
     }
 }
 
-/// Events that are passed over (never filled, damaged) leave holes: a new stretch begins after them.
+/// Events that are passed over because they are damaged leave holes: a new stretch begins after them.
 fn extend(stretches: &mut Vec<Stretch>, ordinal: u64, stamp: u32) {
     match stretches.last_mut() {
         Some(last) if last.first_ordinal + last.stamps.len() as u64 == ordinal => {

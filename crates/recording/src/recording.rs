@@ -238,8 +238,7 @@ fn trim(chunk: &mut Chunk, damage: &mut Damage) -> u64 {
     let mut damaged = 0_u64;
     let mut rest = chunk.words.as_slice();
     while let Some(framed) = frame(rest) {
-        let unfilled = framed.header.kind == unpick_events::Kind::Unfilled;
-        damaged += u64::from(!unfilled && framed.action().is_none());
+        damaged += u64::from(framed.action().is_none());
         events += 1;
         rest = framed.rest;
     }

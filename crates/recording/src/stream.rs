@@ -6,8 +6,8 @@ use crate::chunk::Chunk;
 use crate::decode::{Framed, frame};
 use crate::event::{Event, Order};
 
-/// Iterates over the events of one thread. Space that was never filled, and events whose words make no
-/// sense, are passed over; they keep their ordinals.
+/// Iterates over the events of one thread. Events whose words make no sense are passed over; they keep
+/// their ordinals.
 #[derive(Debug, Clone)]
 pub struct Stream<'r> {
     thread: ThreadId,

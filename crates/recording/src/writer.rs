@@ -243,8 +243,8 @@ impl Writer {
         self.append(thread, &words);
     }
 
-    /// Appends raw words as one event, sane or not.
-    pub fn append(&mut self, thread: ThreadId, words: &[u64]) {
+    /// Appends words as one event.
+    fn append(&mut self, thread: ThreadId, words: &[u64]) {
         let chunk = self.chunk_with_room(thread, words.len());
         self.chunks[chunk].words.extend_from_slice(words);
         self.threads.entry(thread).or_default().events += 1;
