@@ -4,9 +4,8 @@
 mod cc_support;
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
-use cc_support::{CLANG, CLANG_16, Family, GCC, Project, UNPICK};
+use cc_support::{CLANG, CLANG_16, Family, GCC, Project};
 use serde_json::Value;
 
 /// Every function touches memory that only `prepare` and `look` touch besides, so each must have an event of its own.
@@ -100,14 +99,9 @@ fn seen(family: Family, options: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     project.write("memory.c", SOURCE);
     let built = project.run_wrapped(family, &format!("$CC {options} memory.c -o memory -pthread"));
     assert_eq!((built.exit, built.stderr.as_str()), (Some(0), ""), "{family:?} {options}");
-    let unpick = |arguments: &[&str]| {
-        Command::new(UNPICK).args(arguments).current_dir(project.path()).output().unwrap()
-    };
-    let recorded = unpick(&["record", "--quiet", "--", "./memory"]);
-    assert_eq!(recorded.status.code(), Some(0), "{}", String::from_utf8_lossy(&recorded.stderr));
-    let dump = String::from_utf8(unpick(&["dump", "--json", "--kind", "Read"]).stdout).unwrap();
-    let reads: Vec<Value> = dump.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let pairs = || reads.iter().filter_map(who_read_and_who_wrote);
+    let lines = project.recorded("./memory");
+    let reads: Vec<&Value> = lines.iter().filter(|line| line["kind"] == "Read").collect();
+    let pairs = || reads.iter().copied().filter_map(who_read_and_who_wrote);
     (
         pairs().filter(|(reader, _)| reader == "look").map(|(_, writer)| writer).collect(),
         pairs().filter(|(_, writer)| writer == "prepare").map(|(reader, _)| reader).collect(),

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
@@ -141,6 +143,19 @@ impl Project {
             stderr: self.without_names_that_vary(&stderr),
             files: files_below(self.path()),
         }
+    }
+
+    /// Records a run of a program that succeeds, and gives the lines of its dump.
+    pub fn recorded(&self, program: &str) -> Vec<Value> {
+        let recorded = self.unpick(&["record", "--quiet", "--", program]);
+        let stderr = String::from_utf8_lossy(&recorded.stderr);
+        assert_eq!((recorded.status.code(), &*stderr), (Some(0), ""), "{program}");
+        let dump = String::from_utf8(self.unpick(&["dump", "--json"]).stdout).unwrap();
+        dump.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn unpick(&self, arguments: &[&str]) -> Output {
+        Command::new(UNPICK).args(arguments).current_dir(self.path()).output().unwrap()
     }
 
     /// The project's folder, and the temporary files compilers name at random.
