@@ -3,7 +3,8 @@
 use libc::{c_int, c_uint, c_void};
 use unpick_events::Kind;
 
-use super::{intercepts, objects};
+use super::intercepts;
+use super::objects::{self, destroyed, initialised};
 use crate::sync;
 
 intercepts! {
@@ -22,19 +23,12 @@ extern "C" fn init(
 ) -> c_int {
     // SAFETY: the program's own arguments.
     let answer = unsafe { real::pthread_barrier_init(barrier, attributes, count) };
-    if answer == 0 {
-        objects::begin(barrier as u64, BYTES, site);
-    }
-    answer
+    initialised(answer, barrier as u64, BYTES, site)
 }
 
 extern "C" fn destroy(barrier: *mut c_void, site: u64) -> c_int {
     // SAFETY: the program's own argument.
-    let answer = unsafe { real::pthread_barrier_destroy(barrier) };
-    if answer == 0 {
-        objects::end(barrier as u64, BYTES, site);
-    }
-    answer
+    destroyed(unsafe { real::pthread_barrier_destroy(barrier) }, barrier as u64, BYTES, site)
 }
 
 /// The answer is 0, or `PTHREAD_BARRIER_SERIAL_THREAD` for one of those who leave.

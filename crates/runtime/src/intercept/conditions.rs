@@ -8,8 +8,9 @@ use libc::{c_int, c_void, timespec};
 use unpick_events::Kind;
 use unpick_events::kind::lock_flags::BY_CONDITION;
 
+use super::intercepts;
 use super::locks::{MutexFields, may_unlock, mutex_flags};
-use super::{intercepts, objects};
+use super::objects::{self, destroyed, initialised};
 use crate::local::{self, ConditionWait};
 use crate::sync;
 
@@ -182,30 +183,20 @@ extern "C" fn c11_broadcast(condition: Condition, site: u64) -> c_int {
     waking(Kind::ConditionBroadcast, condition, site, || unsafe { real::cnd_broadcast(condition) })
 }
 
-fn initialised(answer: c_int, condition: Condition, site: u64) -> c_int {
-    if answer == 0 {
-        objects::begin(condition as u64, BYTES, site);
-    }
-    answer
-}
-
 extern "C" fn init(condition: Condition, attributes: *const c_void, site: u64) -> c_int {
     // SAFETY: the program's own arguments.
-    initialised(unsafe { real::pthread_cond_init(condition, attributes) }, condition, site)
+    let answer = unsafe { real::pthread_cond_init(condition, attributes) };
+    initialised(answer, condition as u64, BYTES, site)
 }
 
 extern "C" fn c11_init(condition: Condition, site: u64) -> c_int {
     // SAFETY: the program's own argument.
-    initialised(unsafe { real::cnd_init(condition) }, condition, site)
+    initialised(unsafe { real::cnd_init(condition) }, condition as u64, BYTES, site)
 }
 
 extern "C" fn destroy(condition: Condition, site: u64) -> c_int {
     // SAFETY: the program's own argument.
-    let answer = unsafe { real::pthread_cond_destroy(condition) };
-    if answer == 0 {
-        objects::end(condition as u64, BYTES, site);
-    }
-    answer
+    destroyed(unsafe { real::pthread_cond_destroy(condition) }, condition as u64, BYTES, site)
 }
 
 extern "C" fn c11_destroy(condition: Condition, site: u64) {

@@ -10,43 +10,84 @@ use libc::{
 
 use super::caller::Call;
 use super::memory::whole_length;
-use super::{intercepts, real_address, weakened};
+use super::{real_address, touching, weakened};
 
-intercepts! {
-    "rcx": fn read(file: c_int, buffer: *mut c_void, bytes: size_t) -> ssize_t => read_file;
-    "r8": fn pread(file: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t => read_at;
-    "r8": fn pread64(file: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t => read_at;
-    "rcx": fn readv(file: c_int, parts: *const iovec, count: c_int) -> ssize_t => read_parts;
-    "r8": fn __read_chk(file: c_int, buffer: *mut c_void, bytes: size_t, room: size_t) -> ssize_t => read_checked;
-    "r8": fn recv(socket: c_int, buffer: *mut c_void, bytes: size_t, flags: c_int) -> ssize_t => receive;
-    "rcx": fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t => receive_message;
-    "rcx": fn write(file: c_int, buffer: *const c_void, bytes: size_t) -> ssize_t => write_file;
-    "r8": fn pwrite(file: c_int, buffer: *const c_void, bytes: size_t, offset: off_t) -> ssize_t => write_at;
-    "r8": fn pwrite64(file: c_int, buffer: *const c_void, bytes: size_t, offset: off_t) -> ssize_t => write_at;
-    "rcx": fn writev(file: c_int, parts: *const iovec, count: c_int) -> ssize_t => write_parts;
-    "r8": fn send(socket: c_int, buffer: *const c_void, bytes: size_t, flags: c_int) -> ssize_t => send_bytes;
-    "rcx": fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t => send_message;
-    "r8": fn fread(buffer: *mut c_void, unit: size_t, count: size_t, file: *mut FILE) -> size_t => read_units;
-    "r8": fn fwrite(buffer: *const c_void, unit: size_t, count: size_t, file: *mut FILE) -> size_t => write_units;
-    "rcx": fn fgets(buffer: *mut c_char, bytes: c_int, file: *mut FILE) -> *mut c_char => read_line;
-    "rsi": fn puts(text: *const c_char) -> c_int => write_line;
-    "rdx": fn fputs(text: *const c_char, file: *mut FILE) -> c_int => write_text;
+touching! {
+    "rcx": fn read(file: c_int, buffer: *mut c_void, bytes: size_t) -> ssize_t => read_file,
+        after |call, answer| call.fills(buffer, answer);
+    "r8": fn pread(file: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t => read_at,
+        after |call, answer| call.fills(buffer, answer);
+    "r8": fn pread64(file: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t => read_at_64,
+        after |call, answer| call.fills(buffer, answer);
+    "r8": fn __read_chk(file: c_int, buffer: *mut c_void, bytes: size_t, room: size_t) -> ssize_t => read_checked,
+        after |call, answer| call.fills(buffer, answer);
+    "rcx": fn readv(file: c_int, parts: *const iovec, count: c_int) -> ssize_t => read_parts,
+        // SAFETY: what the call has filled is valid.
+        after |call, answer| unsafe { call.fills_parts(parts, count as usize, answer) };
+    // With MSG_TRUNC the answer may be more than there was room for.
+    "r8": fn recv(socket: c_int, buffer: *mut c_void, bytes: size_t, flags: c_int) -> ssize_t => receive,
+        after |call, answer| call.fills(buffer, min(answer, bytes as ssize_t));
+    "rcx": fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t => receive_message,
+        after |call, answer| if answer > 0 {
+            // SAFETY: a message that something came into is valid, and so are its parts.
+            unsafe { call.fills_parts((*message).msg_iov, (*message).msg_iovlen, answer) }
+        };
+    "r8": fn fread(buffer: *mut c_void, unit: size_t, count: size_t, file: *mut FILE) -> size_t => read_units,
+        after |call, answer| call.writes(buffer, answer.saturating_mul(unit));
+    "rcx": fn fgets(buffer: *mut c_char, bytes: c_int, file: *mut FILE) -> *mut c_char => read_line,
+        after |call, answer| if !answer.is_null() {
+            call.writes(buffer.cast(), whole_length(buffer))
+        };
+
+    "rcx": fn write(file: c_int, buffer: *const c_void, bytes: size_t) -> ssize_t => write_file,
+        before |call| call.reads(buffer, bytes);
+    "r8": fn pwrite(file: c_int, buffer: *const c_void, bytes: size_t, offset: off_t) -> ssize_t => write_at,
+        before |call| call.reads(buffer, bytes);
+    "r8": fn pwrite64(file: c_int, buffer: *const c_void, bytes: size_t, offset: off_t) -> ssize_t => write_at_64,
+        before |call| call.reads(buffer, bytes);
+    "rcx": fn writev(file: c_int, parts: *const iovec, count: c_int) -> ssize_t => write_parts,
+        // SAFETY: parts that are not valid are an error of the call, and a negative count has none.
+        before |call| unsafe { call.reads_parts(parts, count.max(0) as usize) };
+    "r8": fn send(socket: c_int, buffer: *const c_void, bytes: size_t, flags: c_int) -> ssize_t => send_bytes,
+        before |call| call.reads(buffer, bytes);
+    "rcx": fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t => send_message,
+        before |call| if !message.is_null() {
+            // SAFETY: as for `writev`.
+            unsafe { call.reads_parts((*message).msg_iov, (*message).msg_iovlen) }
+        };
+    "r8": fn fwrite(buffer: *const c_void, unit: size_t, count: size_t, file: *mut FILE) -> size_t => write_units,
+        before |call| call.reads(buffer, unit.saturating_mul(count));
+    "rsi": fn puts(text: *const c_char) -> c_int => write_line,
+        before |call| call.reads_text(text);
+    "rdx": fn fputs(text: *const c_char, file: *mut FILE) -> c_int => write_text,
+        before |call| call.reads_text(text);
 }
 
-fn note_output(buffer: *const c_void, bytes: size_t, return_address: u64) {
-    if let Some(call) = Call::returning_to(return_address) {
-        call.reads(buffer, bytes);
+impl Call {
+    /// `answer` is the number of bytes that came, or negative.
+    fn fills(&self, buffer: *const c_void, answer: ssize_t) {
+        self.writes(buffer, answer.max(0) as usize);
     }
-}
 
-/// `answer` is the number of bytes that came, or negative.
-fn note_input(buffer: *const c_void, answer: ssize_t, return_address: u64) -> ssize_t {
-    if answer > 0
-        && let Some(call) = Call::returning_to(return_address)
-    {
-        call.writes(buffer, answer as usize);
+    /// # Safety
+    /// As for `readv`, which has answered `answer`.
+    unsafe fn fills_parts(&self, parts: *const iovec, count: usize, answer: ssize_t) {
+        if answer > 0 {
+            // SAFETY: the caller vouches for the parts.
+            unsafe {
+                each_part(parts, count, answer as usize, |part, bytes| self.writes(part, bytes))
+            };
+        }
     }
-    answer
+
+    /// # Safety
+    /// As for `writev`.
+    unsafe fn reads_parts(&self, parts: *const iovec, count: usize) {
+        if !parts.is_null() {
+            // SAFETY: the caller vouches for the parts.
+            unsafe { each_part(parts, count, usize::MAX, |part, bytes| self.reads(part, bytes)) };
+        }
+    }
 }
 
 /// # Safety
@@ -65,222 +106,6 @@ unsafe fn each_part(
         note(part.iov_base, bytes);
         left -= bytes;
     }
-}
-
-/// # Safety
-/// As for `writev`.
-unsafe fn note_output_parts(parts: *const iovec, count: usize, return_address: u64) {
-    if let Some(call) = Call::returning_to(return_address) {
-        // SAFETY: the caller vouches for the parts.
-        unsafe { each_part(parts, count, usize::MAX, |part, bytes| call.reads(part, bytes)) };
-    }
-}
-
-/// # Safety
-/// As for `readv`, which has answered `answer`.
-unsafe fn note_input_parts(
-    parts: *const iovec,
-    count: usize,
-    answer: ssize_t,
-    return_address: u64,
-) -> ssize_t {
-    if answer > 0
-        && let Some(call) = Call::returning_to(return_address)
-    {
-        // SAFETY: the caller vouches for the parts.
-        unsafe { each_part(parts, count, answer as usize, |part, bytes| call.writes(part, bytes)) };
-    }
-    answer
-}
-
-extern "C" fn read_file(
-    file: c_int,
-    buffer: *mut c_void,
-    bytes: size_t,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: the program's own arguments; so in all of this file where nothing else is said.
-    note_input(buffer, unsafe { real::read(file, buffer, bytes) }, return_address)
-}
-
-extern "C" fn read_checked(
-    file: c_int,
-    buffer: *mut c_void,
-    bytes: size_t,
-    room: size_t,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `read_file`.
-    note_input(buffer, unsafe { real::__read_chk(file, buffer, bytes, room) }, return_address)
-}
-
-extern "C" fn read_at(
-    file: c_int,
-    buffer: *mut c_void,
-    bytes: size_t,
-    offset: off_t,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `read_file`.
-    note_input(buffer, unsafe { real::pread(file, buffer, bytes, offset) }, return_address)
-}
-
-extern "C" fn receive(
-    socket: c_int,
-    buffer: *mut c_void,
-    bytes: size_t,
-    flags: c_int,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `read_file`.
-    let answer = unsafe { real::recv(socket, buffer, bytes, flags) };
-    // With MSG_TRUNC the answer may be more than there was room for.
-    note_input(buffer, min(answer, bytes as ssize_t), return_address);
-    answer
-}
-
-extern "C" fn read_parts(
-    file: c_int,
-    parts: *const iovec,
-    count: c_int,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `read_file`; what the call has filled is valid.
-    unsafe {
-        note_input_parts(parts, count as usize, real::readv(file, parts, count), return_address)
-    }
-}
-
-extern "C" fn receive_message(
-    socket: c_int,
-    message: *mut msghdr,
-    flags: c_int,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `read_parts`.
-    unsafe {
-        let answer = real::recvmsg(socket, message, flags);
-        if answer <= 0 {
-            return answer;
-        }
-        note_input_parts((*message).msg_iov, (*message).msg_iovlen, answer, return_address)
-    }
-}
-
-extern "C" fn write_file(
-    file: c_int,
-    buffer: *const c_void,
-    bytes: size_t,
-    return_address: u64,
-) -> ssize_t {
-    note_output(buffer, bytes, return_address);
-    // SAFETY: as in `read_file`.
-    unsafe { real::write(file, buffer, bytes) }
-}
-
-extern "C" fn write_at(
-    file: c_int,
-    buffer: *const c_void,
-    bytes: size_t,
-    offset: off_t,
-    return_address: u64,
-) -> ssize_t {
-    note_output(buffer, bytes, return_address);
-    // SAFETY: as in `read_file`.
-    unsafe { real::pwrite(file, buffer, bytes, offset) }
-}
-
-extern "C" fn write_parts(
-    file: c_int,
-    parts: *const iovec,
-    count: c_int,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `read_file`; parts that are not valid are an error of the call, and a negative count has none.
-    unsafe {
-        if !parts.is_null() {
-            note_output_parts(parts, count.max(0) as usize, return_address);
-        }
-        real::writev(file, parts, count)
-    }
-}
-
-extern "C" fn send_bytes(
-    socket: c_int,
-    buffer: *const c_void,
-    bytes: size_t,
-    flags: c_int,
-    return_address: u64,
-) -> ssize_t {
-    note_output(buffer, bytes, return_address);
-    // SAFETY: as in `read_file`.
-    unsafe { real::send(socket, buffer, bytes, flags) }
-}
-
-extern "C" fn send_message(
-    socket: c_int,
-    message: *const msghdr,
-    flags: c_int,
-    return_address: u64,
-) -> ssize_t {
-    // SAFETY: as in `write_parts`.
-    unsafe {
-        if !message.is_null() && !(*message).msg_iov.is_null() {
-            note_output_parts((*message).msg_iov, (*message).msg_iovlen, return_address);
-        }
-        real::sendmsg(socket, message, flags)
-    }
-}
-
-extern "C" fn read_units(
-    buffer: *mut c_void,
-    unit: size_t,
-    count: size_t,
-    file: *mut FILE,
-    return_address: u64,
-) -> size_t {
-    // SAFETY: as in `read_file`.
-    let answer = unsafe { real::fread(buffer, unit, count, file) };
-    note_input(buffer, answer.saturating_mul(unit) as ssize_t, return_address);
-    answer
-}
-
-extern "C" fn write_units(
-    buffer: *const c_void,
-    unit: size_t,
-    count: size_t,
-    file: *mut FILE,
-    return_address: u64,
-) -> size_t {
-    note_output(buffer, unit.saturating_mul(count), return_address);
-    // SAFETY: as in `read_file`.
-    unsafe { real::fwrite(buffer, unit, count, file) }
-}
-
-extern "C" fn read_line(
-    buffer: *mut c_char,
-    bytes: c_int,
-    file: *mut FILE,
-    return_address: u64,
-) -> *mut c_char {
-    // SAFETY: as in `read_file`.
-    let answer = unsafe { real::fgets(buffer, bytes, file) };
-    if !answer.is_null() {
-        note_input(buffer.cast(), whole_length(buffer) as ssize_t, return_address);
-    }
-    answer
-}
-
-extern "C" fn write_line(text: *const c_char, return_address: u64) -> c_int {
-    note_output(text.cast(), whole_length(text), return_address);
-    // SAFETY: as in `read_file`.
-    unsafe { real::puts(text) }
-}
-
-extern "C" fn write_text(text: *const c_char, file: *mut FILE, return_address: u64) -> c_int {
-    note_output(text.cast(), whole_length(text), return_address);
-    // SAFETY: as in `read_file`.
-    unsafe { real::fputs(text, file) }
 }
 
 /// Functions with six arguments leave no register for the return address: it becomes a seventh, on the stack.
@@ -349,8 +174,10 @@ extern "C" fn receive_from(
         let function = core::mem::transmute::<*const c_void, ReceiveFrom>(address_of::recvfrom());
         function(socket, buffer, bytes, flags, sender, sender_bytes)
     };
-    // With MSG_TRUNC the answer may be more than there was room for.
-    note_input(buffer, min(answer, bytes as ssize_t), return_address);
+    if let Some(call) = Call::returning_to(return_address) {
+        // With MSG_TRUNC the answer may be more than there was room for.
+        call.fills(buffer, min(answer, bytes as ssize_t));
+    }
     answer
 }
 
@@ -363,7 +190,9 @@ extern "C" fn send_to(
     receiver_bytes: socklen_t,
     return_address: u64,
 ) -> ssize_t {
-    note_output(buffer, bytes, return_address);
+    if let Some(call) = Call::returning_to(return_address) {
+        call.reads(buffer, bytes);
+    }
     // SAFETY: as in `receive_from`.
     unsafe {
         let function = core::mem::transmute::<*const c_void, SendTo>(address_of::sendto());

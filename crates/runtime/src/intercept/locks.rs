@@ -12,7 +12,8 @@ use unpick_events::kind::lock_flags::{
     IS_MUTEX, IS_RWLOCK, IS_SPIN, RECURSIVE, SHARED, TIMED, TRY,
 };
 
-use super::{intercepts, objects};
+use super::intercepts;
+use super::objects::{self, destroyed, initialised};
 use crate::local;
 use crate::sync;
 
@@ -202,22 +203,6 @@ fn an_rwlock(lock: RwLock, more_flags: u16, site: u64) -> Wanted {
 
 fn a_spin(lock: Spin, more_flags: u16, site: u64) -> Wanted {
     Wanted { address: lock as u64, flags: IS_SPIN | more_flags, site }
-}
-
-/// Records that an object was initialised, if it was.
-fn initialised(answer: c_int, address: u64, bytes: u64, site: u64) -> c_int {
-    if answer == 0 {
-        objects::begin(address, bytes, site);
-    }
-    answer
-}
-
-/// Records that an object was destroyed, if it was.
-fn destroyed(answer: c_int, address: u64, bytes: u64, site: u64) -> c_int {
-    if answer == 0 {
-        objects::end(address, bytes, site);
-    }
-    answer
 }
 
 // The real functions below get the program's own arguments; that is what "as said above" refers to.

@@ -89,6 +89,52 @@ macro_rules! intercepts {
     };
 }
 
+/// Defines intercepts of calls that touch memory of the program: what a call touches is noted, and the real function
+/// does the rest.
+///
+/// ```ignore
+/// touching! {
+///     "rsi": fn puts(text: *const c_char) -> c_int => write_line, before |call| call.reads_text(text);
+///     "rsi": fn strlen(text: *const c_char) -> size_t => length, after |call, answer| call.reads(text.cast(), answer + 1);
+/// }
+/// ```
+///
+/// notes before the call, or after it, when its answer tells what was touched. Nothing is held while the real function
+/// runs: it may be a cancellation point and never return. Otherwise as `intercepts!`.
+macro_rules! touching {
+    ($($register:literal: fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty => $target:ident,
+        $when:ident |$call:ident $(, $answered:ident)?| $note:expr;)*) => {
+        $crate::intercept::intercepts! {
+            $($register: fn $name($($argument: $type),*) -> $answer => $target;)*
+        }
+
+        $(
+            pub(crate) extern "C" fn $target($($argument: $type,)* return_address: u64) -> $answer {
+                // SAFETY: the real function gets the program's own arguments.
+                let act = || unsafe { real::$name($($argument),*) };
+                $crate::intercept::noted!($when, return_address, act, |$call $(, $answered)?| $note)
+            }
+        )*
+    };
+}
+
+/// One call of `touching!`.
+macro_rules! noted {
+    (before, $return_address:ident, $act:ident, |$call:ident| $note:expr) => {{
+        if let Some($call) = $crate::intercept::caller::Call::returning_to($return_address) {
+            $note
+        }
+        $act()
+    }};
+    (after, $return_address:ident, $act:ident, |$call:ident, $answered:ident| $note:expr) => {{
+        let $answered = $act();
+        if let Some($call) = $crate::intercept::caller::Call::returning_to($return_address) {
+            $note
+        }
+        $answered
+    }};
+}
+
 /// Defines intercepts that take notice and then jump to the real function, which finds registers and stack as its
 /// caller left them: for functions with a variable number of arguments, or that look at who called them.
 ///
@@ -205,10 +251,12 @@ macro_rules! c_text {
 #[cfg(not(feature = "static-target"))]
 pub(crate) use c_text;
 pub(crate) use intercepts;
+pub(crate) use noted;
 pub(crate) use notices;
 pub(crate) use real_address;
 #[cfg(not(feature = "static-target"))]
 pub(crate) use real_function;
+pub(crate) use touching;
 #[cfg(not(feature = "static-target"))]
 pub(crate) use version_text;
 pub(crate) use weakened;

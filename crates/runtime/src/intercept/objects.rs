@@ -2,6 +2,7 @@
 //!
 //! So a lock that is used before it was initialised, or after it was destroyed or freed, shows as an order of accesses.
 
+use libc::c_int;
 use unpick_events::Kind;
 use unpick_events::kind::access_flags::{FREE, LIBRARY};
 
@@ -26,6 +27,22 @@ pub fn begin(address: u64, bytes: u64, site: u64) {
 /// The object is destroyed: the last write to its bytes in this life.
 pub fn end(address: u64, bytes: u64, site: u64) {
     note(Access { kind: Kind::Write, flags: LIBRARY | FREE, address, bytes, site: site as u32 });
+}
+
+/// What `init` of an object answered: 0 if it has been initialised.
+pub fn initialised(answer: c_int, address: u64, bytes: u64, site: u64) -> c_int {
+    if answer == 0 {
+        begin(address, bytes, site);
+    }
+    answer
+}
+
+/// What `destroy` of an object answered: 0 if it has been destroyed.
+pub fn destroyed(answer: c_int, address: u64, bytes: u64, site: u64) -> c_int {
+    if answer == 0 {
+        end(address, bytes, site);
+    }
+    answer
 }
 
 /// The object is used.

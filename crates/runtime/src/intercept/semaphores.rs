@@ -3,7 +3,8 @@
 use libc::{c_int, c_uint, sem_t, timespec};
 use unpick_events::Kind;
 
-use super::{intercepts, objects};
+use super::intercepts;
+use super::objects::{self, destroyed, initialised};
 use crate::sync;
 
 intercepts! {
@@ -21,19 +22,12 @@ const BYTES: u64 = size_of::<sem_t>() as u64;
 extern "C" fn init(semaphore: *mut sem_t, shared: c_int, value: c_uint, site: u64) -> c_int {
     // SAFETY: the program's own arguments.
     let answer = unsafe { real::sem_init(semaphore, shared, value) };
-    if answer == 0 {
-        objects::begin(semaphore as u64, BYTES, site);
-    }
-    answer
+    initialised(answer, semaphore as u64, BYTES, site)
 }
 
 extern "C" fn destroy(semaphore: *mut sem_t, site: u64) -> c_int {
     // SAFETY: the program's own argument.
-    let answer = unsafe { real::sem_destroy(semaphore) };
-    if answer == 0 {
-        objects::end(semaphore as u64, BYTES, site);
-    }
-    answer
+    destroyed(unsafe { real::sem_destroy(semaphore) }, semaphore as u64, BYTES, site)
 }
 
 /// May be called in a signal handler.
