@@ -1,7 +1,10 @@
 //! The folder of files this program unpacks for compilers and linkers to read.
 //!
 //! Names carry a hash of the content, so two versions of Unpick share the folder, and a parallel build may unpack
-//! the same file many times at once: each writes its own copy and renames it into place.
+//! the same file many times at once: each writes its own copy and renames it into place. When a file is unpacked, those
+//! that have not been used for a month go.
+
+mod retention;
 
 use crate::embed::Embedded;
 use std::env;
@@ -12,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use unpick_problem::Problem;
+
+pub(crate) use retention::mark_used;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
@@ -42,8 +47,10 @@ impl Cache {
     /// The path of the file, after making sure that it holds exactly the embedded bytes.
     pub fn keep(&self, file: &Embedded) -> Result<PathBuf, Problem> {
         let path = self.folder.join(file.name);
+        mark_used(&path);
         if !holds(&path, file.bytes) {
             self.replace(&path, file.bytes).map_err(|error| cannot_write(&path, &error))?;
+            retention::forget_unused(&self.folder);
         }
         Ok(path)
     }
@@ -111,6 +118,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, SystemTime};
 
     const FILE: Embedded = Embedded { name: "file-0123.o", bytes: b"the content" };
 
@@ -158,6 +166,25 @@ mod tests {
         let names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, [FILE.name]);
+    }
+
+    #[test]
+    fn unpacking_a_file_makes_room_and_using_one_keeps_it() {
+        let (folder, cache) = cache();
+        let version = |name| Embedded { name, bytes: b"a version" };
+        let (used, unused) =
+            (version("runtime-0123456789abcdef.o"), version("runtime-fedcba9876543210.o"));
+        let long_ago = SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60);
+        let times = fs::FileTimes::new().set_accessed(long_ago).set_modified(long_ago);
+        let paths = [&used, &unused].map(|file| folder.path().join(file.name));
+        for path in &paths {
+            fs::write(path, used.bytes).unwrap();
+            fs::File::open(path).unwrap().set_times(times).unwrap();
+        }
+        cache.keep(&used).unwrap();
+        assert!(paths[1].exists(), "nothing was unpacked yet");
+        cache.keep(&FILE).unwrap();
+        assert_eq!(paths.map(|path| path.exists()), [true, false]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! path answered, and must ask again once flags or runtime have changed.
 
 use super::settings::Settings;
+use crate::cache::mark_used;
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -90,6 +91,7 @@ pub(super) fn keep_source(
 
 /// Renamed into place, so that a parallel build never reads half a file.
 fn keep_file(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    mark_used(path);
     if fs::read_to_string(path).is_ok_and(|found| found == text) {
         return Ok(());
     }
