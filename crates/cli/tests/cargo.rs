@@ -255,6 +255,50 @@ fn cargo_unpick_is_unpick_cargo() {
     assert!(succeed(cargo).starts_with("instrumented: true\n"));
 }
 
+/// nextest is optional on a developer's machine, never where CI decides.
+fn nextest_is_missing() -> bool {
+    let asked = Command::new("cargo-nextest").args(["nextest", "--version"]).output();
+    let found = asked.is_ok_and(|output| output.status.success());
+    assert!(
+        found || std::env::var_os("CI").is_none(),
+        "cargo-nextest is not installed, but CI is set"
+    );
+    if !found {
+        println!("skipped: cargo-nextest is not installed");
+    }
+    !found
+}
+
+/// nextest starts every test as a process of its own, and asks the programs for their tests before.
+#[test]
+fn nextest_runs_instrumented_tests_and_each_is_recorded() {
+    if nextest_is_missing() {
+        return;
+    }
+    let store = tempfile::tempdir().unwrap();
+    let unpick = env!("CARGO_BIN_EXE_unpick");
+    let mut record = Project::shared().command(unpick);
+    record.current_dir(store.path()).args(["record", "--quiet", "--", unpick, "cargo"]);
+    record.args(["nextest", "run", "--workspace", "--manifest-path"]);
+    let output = record.arg(Project::shared().path("Cargo.toml")).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    for passed in ["unit_tests_are_instrumented", "integration_tests_are_instrumented"] {
+        let is_told = |line: &str| line.contains("PASS") && line.ends_with(passed);
+        assert!(stderr(&output).lines().any(is_told), "{}", stderr(&output));
+    }
+    let processes = succeed({
+        let mut dump = Project::shared().command(unpick);
+        dump.current_dir(store.path()).args(["dump", "--json", "--kind", "Fact"]);
+        dump
+    });
+    for test in ["tests::unit_tests_are_instrumented", "integration_tests_are_instrumented"] {
+        let is_of_test = |line: &str| {
+            line.contains("command line") && line.contains(&format!("--exact {test} "))
+        };
+        assert!(processes.lines().any(is_of_test), "{test}");
+    }
+}
+
 #[test]
 fn help_is_ours_for_the_verb_and_cargos_for_its_commands() {
     let project = Project::shared();
