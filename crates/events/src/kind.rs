@@ -116,7 +116,7 @@ pub mod access_flags {
     pub const LIBRARY: u16 = 1 << 5;
     /// The write is the end of the block's life: `free`, `delete`, drop.
     pub const FREE: u16 = 1 << 6;
-    /// Only in full recordings: a further access by a thread the bytes already knew.
+    /// A further access by a thread the bytes already knew: in full recordings, and where it may be a step of a lock.
     pub const REPEATED: u16 = 1 << 7;
     /// Several accesses in step, told once: one more word follows the site word. Its high half is the step from
     /// one to the next, in bytes and signed, and its low half how many there are; or, if the high half is 0, they

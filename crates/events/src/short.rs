@@ -25,7 +25,8 @@
 //! ```
 //!
 //! Each tells how far it is from the latest one before: the ordinal and the object from those of the latest event with this
-//! slot, in full or not, the object in steps of `scale`; the stamp from the latest stamp in the chunk (0 if there is none).
+//! slot, in full or not, the object in steps of `scale`; the stamp from the latest stamp in the chunk (0 if there is none);
+//! with 0 here it has no stamp.
 //!
 //! Whether it is CONTINUED or LONG is its own; everything else, the past accesses but for their ordinals included,
 //! is as in the event it refers to.

@@ -108,7 +108,7 @@ impl Expansion {
             flags: 0,
             slot: tiny.slot,
             object: Address(object),
-            stamp: self.stamp.wrapping_add(tiny.stamp.into()),
+            stamp: if tiny.stamp == 0 { 0 } else { self.stamp.wrapping_add(tiny.stamp.into()) },
             ordinal: model.ordinal.wrapping_add_signed(tiny.ordinal.into()),
         };
         self.take_in_short(&told.pack()).map(|_| 1)

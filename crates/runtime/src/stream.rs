@@ -545,10 +545,10 @@ fn write(
 
 /// The event in one word, if it is near enough to those before.
 fn tiny(thread: &Thread, slot: &Slot, number: u8, header: &Header, ordinal: u32) -> Option<Tiny> {
-    let stamp = header.stamp.wrapping_sub(thread.stream.stamp.get());
+    let step = header.stamp.wrapping_sub(thread.stream.stamp.get());
+    let stamp = if header.stamp == 0 { 0 } else { step };
     let ordinal = ordinal.wrapping_sub(slot.ordinal) as i32;
-    let is_near = header.stamp != 0
-        && stamp <= u8::MAX as u32
+    let is_near = stamp <= u8::MAX as u32
         && ordinal as i16 as i32 == ordinal
         && header.flags & access_flags::CONTINUED == 0;
     let object = Tiny::object_step(slot.object, header.object.0, header.unit)?;

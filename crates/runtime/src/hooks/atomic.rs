@@ -8,15 +8,15 @@
 use core::sync::atomic::{
     AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::*, compiler_fence, fence,
 };
-use unpick_events::Kind;
 use unpick_events::kind::access_flags;
+use unpick_events::{Kind, MemoryOrder};
 
 use super::hooks;
 use crate::local;
 use crate::shadow::cell::{GRANULE, LOCKED, QUAD};
 use crate::shadow::region::cell;
 use crate::shadow::silent::{read_among_readers, read_silently};
-use crate::shadow::touch::{Access, touch, touch_around};
+use crate::shadow::touch::{Access, MAY_LOCK, touch, touch_around};
 use crate::start;
 use crate::sync;
 
@@ -28,6 +28,15 @@ fn order_flags(order: i32) -> u16 {
     ((order & 0xff).clamp(0, SEQUENTIALLY_CONSISTENT) + 1) as u16
 }
 
+/// Locks of the standard library are words of at most this many bytes; larger ones are mostly counters and pointers.
+const LARGEST_LOCK: u64 = 4;
+
+/// The order, and whether the access may be a step of a lock: if it writes, and orders what is around it.
+fn flags_of(order: i32, may_lock: bool) -> u16 {
+    let order = order_flags(order);
+    if may_lock && order >= MemoryOrder::Acquire as u16 { order | MAY_LOCK } else { order }
+}
+
 /// Performs an atomic access so that its place in the recording agrees with its effect.
 fn perform<T>(
     address: u64,
@@ -36,10 +45,10 @@ fn perform<T>(
     order: i32,
     action: impl FnOnce() -> (T, Kind),
 ) -> T {
-    perform_flagged(address, bytes, site, order_flags(order), action)
+    perform_flagged(address, bytes, site, flags_of(order, bytes <= LARGEST_LOCK), action)
 }
 
-/// As `perform`, for a compare-exchange.
+/// As `perform`, for a compare-exchange. Locks of parking_lot that have eight bytes are taken by one.
 fn perform_exchange<T>(
     address: u64,
     bytes: u64,
@@ -47,7 +56,7 @@ fn perform_exchange<T>(
     order: i32,
     action: impl FnOnce() -> (T, Kind),
 ) -> T {
-    let flags = order_flags(order) | access_flags::FAILED_EXCHANGE;
+    let flags = flags_of(order, true) | access_flags::FAILED_EXCHANGE;
     perform_flagged(address, bytes, site, flags, action)
 }
 
@@ -150,11 +159,23 @@ macro_rules! atomics {
             updates! { $integer:
                 exchange = swap;
                 add = fetch_add;
-                sub = fetch_sub;
                 and = fetch_and;
                 or = fetch_or;
                 xor = fetch_xor;
                 nand = fetch_nand;
+            }
+
+            /// Locks of parking_lot count in steps above 1; what counts by 1 in eight bytes is an `Arc`.
+            pub extern "C" fn sub(
+                address: u64,
+                value: $integer,
+                order: i32,
+                site: u64,
+            ) -> $integer {
+                let flags = flags_of(order, BYTES <= LARGEST_LOCK || value != 1);
+                perform_flagged(address, BYTES, site, flags, || {
+                    (at(address).fetch_sub(value, SeqCst), Kind::ReadWrite)
+                })
             }
 
             fn exchange_if(

@@ -50,6 +50,10 @@ pub struct Access {
     pub site: u32,
 }
 
+/// In the flags of an atomic access: it may be a step of a lock that the program made of atomics, as Rust's are. Locks held
+/// are known only if every such write is recorded, also where nobody else is concerned. It does not go into the recording.
+pub const MAY_LOCK: u16 = 1 << 11;
+
 impl Access {
     fn writes(&self) -> bool {
         self.kind != Kind::Read
@@ -277,6 +281,7 @@ impl Visit<'_> {
             if !self.frees() {
                 mark_touched(address);
                 become_sole(self.thread, cell, shape, self.access.site, self.access.writes());
+                self.note_lock_step(cell, address, shape);
             }
         } else if is_readers(state) {
             self.among_readers(cell, address, shape);
@@ -307,6 +312,7 @@ impl Visit<'_> {
                 self.repeat(address, shape);
             }
             self.note_sole_access(cell);
+            self.note_lock_step(cell, address, shape);
             return if self.frees() {
                 cell.set_state(state | FREED)
             };
@@ -317,6 +323,19 @@ impl Visit<'_> {
         }
         self.repeat(address, shape);
         cell.set_guest_read(self.access.site, self.thread.hot().time.get());
+    }
+
+    /// Records a write to the thread's own bytes that may be a step of a lock, unless it is recorded already.
+    fn note_lock_step(&mut self, cell: &Cell, address: u64, shape: u32) {
+        let is_step = self.access.flags & MAY_LOCK != 0 && self.access.writes();
+        let is_told = cell.state() & SHARED != 0 && self.thread.recorder.is_full();
+        if !is_step || is_told {
+            return;
+        }
+        let told = self.told(address, shape, access_flags::REPEATED);
+        stream::append_unstamped(self.thread, &told);
+        self.note_sole_access(cell);
+        cell.read_site.store(RECORDED, Relaxed);
     }
 
     /// The bytes are one other thread's.
@@ -466,7 +485,7 @@ impl Visit<'_> {
         let context = *self.context.get_or_insert_with(|| frames::context(self.thread));
         Told {
             kind: self.access.kind,
-            flags: self.access.flags | more_flags,
+            flags: self.access.flags & !MAY_LOCK | more_flags,
             site: self.access.site,
             context,
             address,
