@@ -1,0 +1,147 @@
+//! Walks over the access windows of a recording, and numbers the accesses and locations that matter there.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use unpick_events::Site;
+use unpick_events::access::PastKind;
+use unpick_recording::history::HeapBlock;
+use unpick_recording::{Access, Histories, Life, Order};
+
+use super::window::{keep, windows};
+
+/// An access that is part of something found, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AccessId(u32);
+
+/// A location in one life, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocationId(u32);
+
+impl AccessId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl LocationId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The bytes of a location, and the heap block they were part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LivedBytes {
+    pub bytes: Range<u64>,
+    pub block: Option<HeapBlock>,
+}
+
+/// The accesses that were met, each once, though it may touch many locations.
+#[derive(Debug, Default)]
+pub struct AccessTable {
+    accesses: Vec<Access>,
+    ids: FxHashMap<Identity, AccessId>,
+}
+
+/// What makes two accesses the same. Accesses without an event share their place in the order with others of
+/// their thread; site and kind tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Identity {
+    order: Order,
+    site: Site,
+    kind: PastKind,
+}
+
+/// Where the access stands, the same for all parts of it.
+fn place_of(access: &Access) -> Order {
+    let Some(first_part) = access.dynamic_access else { return access.order };
+    let read = Order::of_event(access.order.stamp, access.thread, first_part);
+    if access.is_write() { read.just_after() } else { read }
+}
+
+impl AccessTable {
+    pub fn id_of(&mut self, access: &Access) -> AccessId {
+        let identity = Identity { order: place_of(access), site: access.site, kind: access.kind };
+        let next = AccessId(self.accesses.len() as u32);
+        *self.ids.entry(identity).or_insert_with(|| {
+            self.accesses.push(Access { order: identity.order, ..*access });
+            next
+        })
+    }
+
+    pub fn get(&self, id: AccessId) -> &Access {
+        &self.accesses[id.index()]
+    }
+
+    pub fn all(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// The place of each access among all: 0, 1, 2, … Accesses of which the recording does not know
+    /// which came first have the same.
+    pub fn ranks(&self) -> Vec<u32> {
+        let order_of = |&id: &u32| self.accesses[id as usize].order;
+        let mut by_order: Vec<u32> = (0..self.accesses.len() as u32).collect();
+        by_order.sort_unstable_by_key(order_of);
+        let mut ranks = vec![0; by_order.len()];
+        let mut rank = 0;
+        for (at, id) in by_order.iter().enumerate() {
+            let is_later = at > 0 && order_of(&by_order[at - 1]) < order_of(id);
+            rank += u32::from(is_later);
+            ranks[*id as usize] = rank;
+        }
+        ranks
+    }
+}
+
+/// Shows the window of every access to somebody, life by life.
+#[derive(Debug)]
+pub struct WindowWalk {
+    window: usize,
+    pub accesses: AccessTable,
+    /// The locations where something was found.
+    pub locations: Vec<LivedBytes>,
+    kept: Vec<Access>,
+}
+
+impl WindowWalk {
+    pub fn new(window: usize) -> WindowWalk {
+        WindowWalk {
+            window,
+            accesses: AccessTable::default(),
+            locations: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// `look` is shown the window of each access as it leaves, and says whether it found something there.
+    pub fn walk(
+        &mut self,
+        histories: &Histories,
+        mut look: impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
+    ) {
+        for location in histories.locations() {
+            for life in &location.lives {
+                self.walk_life(&location.bytes, life, &mut look);
+            }
+        }
+    }
+
+    fn walk_life(
+        &mut self,
+        bytes: &Range<u64>,
+        life: &Life,
+        look: &mut impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
+    ) {
+        keep(&life.accesses, &mut self.kept);
+        let number = LocationId(self.locations.len() as u32);
+        let mut found = false;
+        for window in windows(&self.kept, self.window) {
+            found |= look(window, number, &mut self.accesses);
+        }
+        if found {
+            self.locations.push(LivedBytes { bytes: bytes.clone(), block: life.block });
+        }
+    }
+}

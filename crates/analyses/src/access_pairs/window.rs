@@ -1,0 +1,40 @@
+//! The access window of one location: which accesses are kept, and which stand in it together.
+//!
+//! An access by the thread that made the last one kept replaces it, except that a read never replaces a
+//! write; an access by another thread is appended. When the window is full the oldest access leaves.
+//!
+//! What is kept does not depend on the size: only the last access can be replaced, and it is in any window. And
+//! when an access leaves, the window holds those that were appended after it, none of which changes
+//! any more, since it is the next append that drives it out. So the whole list is made first, and the
+//! window of each access is a slice of it.
+
+use unpick_recording::Access;
+
+/// The smallest window that can hold a pair.
+pub const SMALLEST_WINDOW: usize = 2;
+
+/// Puts the accesses of one life that the window keeps into `kept`.
+pub fn keep(accesses: &[Access], kept: &mut Vec<Access>) {
+    kept.clear();
+    for access in accesses {
+        match kept.last_mut() {
+            Some(last) if last.thread == access.thread => {
+                if access.is_write() || !last.is_write() {
+                    *last = *access;
+                }
+            }
+            _ => kept.push(*access),
+        }
+    }
+}
+
+/// For every access kept, oldest first: the window when it leaves, itself in front.
+pub fn windows(kept: &[Access], size: usize) -> impl Iterator<Item = &[Access]> {
+    let size = size.max(SMALLEST_WINDOW);
+    (0..kept.len()).map(move |oldest| &kept[oldest..kept.len().min(oldest + size)])
+}
+
+/// Whether two accesses to one location are a pair.
+pub fn is_pair(first: &Access, second: &Access) -> bool {
+    first.thread != second.thread && (first.is_write() || second.is_write())
+}

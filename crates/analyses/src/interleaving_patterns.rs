@@ -1,0 +1,60 @@
+//! Interleaving patterns: the 17 orders of accesses by two threads that order and atomicity violations are made of.
+//!
+//! Takes   the recordings of one run, and what is known about them beyond (`Knowledge`).
+//! Gives   `RunPatterns`: every pattern of the run once, with how often it occurred, the windows it needed
+//!         and one example (the occurrence that was complete first), in a form that can be stored.
+//! Misses  what the access window does not keep (`access_pairs`); two pairs more than the pair window apart; deadlocks;
+//!         patterns over more than two threads or two variables, or over two processes.
+//! Invents patterns that hurt nobody: most of them. Ranking tells them apart.
+//!         Accesses of one thread whose order the recording does not know count as if they were in the order
+//!         the first of the possible patterns needs.
+//! Cost    per pair at most `pair_window` short steps; memory for the pairs of one process and for the patterns.
+//!
+//! Method: UNICORN (all pairs, combined afterwards) or Falcon (P4 to P8, else P1 to P3, as accesses leave the
+//! window), as their papers define them. Settled where they are silent:
+//! - Two pairs are combined if they stand at most `pair_window` places apart in the list, up to the end of the list.
+//! - Two pairs are on one variable if they share a location, else on two.
+//! - Falcon's pair is the oldest access with the nearest one in the window that conflicts with it.
+
+mod catalogue;
+mod collect;
+mod combine;
+mod encoding;
+mod falcon;
+mod found;
+mod result;
+mod slices;
+
+pub use catalogue::{AccessKind, Class, PatternId, Step, Variable};
+pub use collect::Collector;
+pub use result::{
+    Access, Block, CodeModule, CodeSite, FoundPattern, Lock, Memory, RunPatterns, Touch,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// Which accesses are put together to patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+pub enum Mode {
+    /// All pairs, and all patterns two pairs make: P1 to P17.
+    #[default]
+    Unicorn,
+    /// P4 to P8; where an access begins none of them, P1 to P3.
+    Falcon,
+}
+
+/// How a run is looked at. Results of different options cannot be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Options {
+    pub mode: Mode,
+    /// Accesses per location that are looked at together.
+    pub access_window: u32,
+    /// Places in the list of pairs that two pairs may be apart.
+    pub pair_window: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100 }
+    }
+}

@@ -1,0 +1,352 @@
+//! Collects the patterns of one run, recording by recording.
+//!
+//! Takes   the recordings of a run.      Gives  `RunPatterns`.
+//!
+//! Patterns never join two processes; what two processes have both is counted together.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use unpick_events::access::PastKind;
+use unpick_events::{Address, Context, Site};
+use unpick_recording::history::HeapBlock;
+use unpick_recording::{Access as RecordedAccess, Histories, Recording};
+
+use crate::access_pairs::{AccessId, LivedBytes, LocationId, PairCollector, WindowWalk};
+use crate::knowledge::Knowledge;
+use crate::locks_held::{HeldLock, Moment, locks_held};
+
+use super::catalogue::MOST_STEPS;
+use super::combine::combine;
+use super::falcon::FalconCollector;
+use super::found::{Found, FoundMap, Identity, add};
+use super::result::{
+    Access, Block, CodeModule, CodeSite, FoundPattern, Lock, Memory, RunPatterns, Touch,
+};
+use super::slices::slices;
+use super::{Mode, Options};
+
+/// Collects the patterns of one run.
+#[derive(Debug)]
+pub struct Collector {
+    options: Options,
+    modules: Table<CodeModule>,
+    sites: Table<CodeSite>,
+    stacks: Table<Vec<u32>>,
+    locks: Table<Lock>,
+    lock_sets: Table<Vec<u32>>,
+    blocks: Table<Block>,
+    accesses: Table<Access>,
+    patterns: FxHashMap<Identity, FoundPattern>,
+    processes: u32,
+    pairs: u64,
+}
+
+/// Things, each once, by number.
+#[derive(Debug)]
+struct Table<T> {
+    things: Vec<T>,
+    numbers: FxHashMap<T, u32>,
+}
+
+impl<T: Clone + Eq + Hash> Table<T> {
+    fn new(first: impl IntoIterator<Item = T>) -> Table<T> {
+        let mut table = Table { things: Vec::new(), numbers: FxHashMap::default() };
+        first.into_iter().for_each(|thing| {
+            table.number_of(thing);
+        });
+        table
+    }
+
+    fn number_of(&mut self, thing: T) -> u32 {
+        if let Some(&number) = self.numbers.get(&thing) {
+            return number;
+        }
+        let number = self.things.len() as u32;
+        self.things.push(thing.clone());
+        self.numbers.insert(thing, number);
+        number
+    }
+}
+
+impl Collector {
+    pub fn new(options: Options) -> Collector {
+        Collector {
+            options,
+            modules: Table::new([]),
+            sites: Table::new([]),
+            stacks: Table::new([Vec::new()]),
+            locks: Table::new([]),
+            lock_sets: Table::new([Vec::new()]),
+            blocks: Table::new([]),
+            accesses: Table::new([]),
+            patterns: FxHashMap::default(),
+            processes: 0,
+            pairs: 0,
+        }
+    }
+
+    /// Takes in one recording of the run.
+    pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
+        let mut process = Process {
+            recording,
+            knowledge,
+            number: self.processes,
+            sites: FxHashMap::default(),
+            stacks: FxHashMap::default(),
+        };
+        self.processes += 1;
+        match self.options.mode {
+            Mode::Unicorn => self.add_pairs(&mut process),
+            Mode::Falcon => self.add_windows(&mut process),
+        }
+    }
+
+    fn add_pairs(&mut self, process: &mut Process<'_>) {
+        let mut collector = PairCollector::new(self.options.access_window as usize);
+        for slice in slices(process.recording) {
+            collector.take_in(&Histories::within(process.recording, slice));
+        }
+        let ranks = collector.walk.accesses.ranks();
+        let list = collector.pairs(&ranks);
+        self.pairs += list.pairs.len() as u64;
+        let sites = self.sites_of_accesses(process, &collector.walk);
+        let site_of = |id: AccessId| sites[id.index()];
+        let found = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
+        drop(list);
+        let mut map = FoundMap::default();
+        found.into_iter().for_each(|found| add(&mut map, identity(&found, &sites), found));
+        self.merge(process, map, &collector.walk, &ranks);
+    }
+
+    fn add_windows(&mut self, process: &mut Process<'_>) {
+        let mut collector = FalconCollector::new(self.options.access_window as usize);
+        for slice in slices(process.recording) {
+            collector.take_in(&Histories::within(process.recording, slice));
+        }
+        let ranks = collector.walk.accesses.ranks();
+        let sites = self.sites_of_accesses(process, &collector.walk);
+        let mut map = FoundMap::default();
+        for found in collector.occurrences(&ranks) {
+            self.pairs += 1;
+            add(&mut map, identity(&found, &sites), found);
+        }
+        self.merge(process, map, &collector.walk, &ranks);
+    }
+
+    /// The numbers of the sites of all accesses.
+    fn sites_of_accesses(&mut self, process: &mut Process<'_>, walk: &WindowWalk) -> Vec<u32> {
+        walk.accesses.all().iter().map(|access| self.site(process, access.site)).collect()
+    }
+
+    /// Takes over what one process had.
+    fn merge(
+        &mut self,
+        process: &mut Process<'_>,
+        map: FoundMap,
+        walk: &WindowWalk,
+        ranks: &[u32],
+    ) {
+        let mut found: Vec<(Identity, Found)> = map.into_iter().collect();
+        found.sort_unstable_by_key(|(identity, _)| *identity);
+        found.retain(|(identity, found)| !self.add_to_known(identity, found));
+        let lock_sets = self.lock_sets_of(process, &found, walk);
+        for (identity, found) in found {
+            let mut example = [0; MOST_STEPS];
+            let steps = found.pattern.steps();
+            for (at, id) in found.accesses.into_iter().flatten().enumerate() {
+                let location = found.locations[steps[at].variable as usize];
+                let access = walk.accesses.get(id);
+                let access = Access {
+                    process: process.number,
+                    thread: access.thread.0,
+                    touch: touch_of(access.kind),
+                    atomic: access.flags.is_atomic(),
+                    site: identity.sites[at],
+                    stack: self.stack(process, access.context),
+                    lock_set: lock_sets[&moment_of(access)],
+                    index: ranks[id.index()],
+                    memory: self.memory_of(process, walk, location),
+                    length: length_of(&walk.locations[location.index()]),
+                };
+                example[at] = self.accesses.number_of(access);
+            }
+            let Found { pattern, count, access_window, pair_distance, .. } = found;
+            let found = FoundPattern::new(pattern, example, count, access_window, pair_distance);
+            self.patterns.insert(identity, found);
+        }
+    }
+
+    /// Counts a pattern that an earlier process of the run had already; says whether it had.
+    fn add_to_known(&mut self, identity: &Identity, found: &Found) -> bool {
+        let Some(known) = self.patterns.get_mut(identity) else { return false };
+        known.count += found.count;
+        known.access_window = known.access_window.min(found.access_window);
+        known.pair_distance = known.pair_distance.min(found.pair_distance);
+        true
+    }
+
+    /// The locks held at each access of the examples.
+    fn lock_sets_of(
+        &mut self,
+        process: &mut Process<'_>,
+        found: &[(Identity, Found)],
+        walk: &WindowWalk,
+    ) -> FxHashMap<Moment, u32> {
+        let ids = found.iter().flat_map(|(_, found)| found.accesses).flatten();
+        let mut moments: Vec<Moment> = ids.map(|id| moment_of(walk.accesses.get(id))).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        let held = locks_held(process.recording, process.knowledge, &moments);
+        let sets = held.into_iter().map(|locks| self.lock_set(process, &locks));
+        moments.into_iter().zip(sets).collect()
+    }
+
+    fn lock_set(&mut self, process: &mut Process<'_>, locks: &[HeldLock]) -> u32 {
+        let numbers = locks.iter().map(|held| {
+            let lock = Lock {
+                memory: self.memory_at(process, held.lock.0),
+                kind: held.kind.name().to_owned(),
+                shared: held.shared,
+                site: self.site(process, held.site),
+                stack: self.stack(process, held.context),
+            };
+            self.locks.number_of(lock)
+        });
+        let numbers = numbers.collect();
+        self.lock_sets.number_of(numbers)
+    }
+
+    fn site(&mut self, process: &mut Process<'_>, site: Site) -> u32 {
+        if let Some(&number) = process.sites.get(&site) {
+            return number;
+        }
+        let address = process.knowledge.return_address(site);
+        let in_module = address.and_then(|address| {
+            // A return address can be one past the end of its module.
+            let module = self.module_at(process, address.checked_sub(1)?)?;
+            Some(CodeSite {
+                module: Some(module.number),
+                offset: address.wrapping_sub(module.bias),
+            })
+        });
+        let unknown = CodeSite { module: None, offset: address.unwrap_or(u64::from(site.0)) };
+        let number = self.sites.number_of(in_module.unwrap_or(unknown));
+        process.sites.insert(site, number);
+        number
+    }
+
+    fn module_at(&mut self, process: &Process<'_>, address: u64) -> Option<LoadedModule> {
+        // Of two modules that were at one address one after the other, the later is likelier.
+        let mut modules = process.recording.modules().iter().rev();
+        let module = modules.find(|module| module.contains(address))?;
+        let number = self.modules.number_of(CodeModule {
+            build_id: module.build_id.clone(),
+            path: module.path.clone(),
+            lowest: module.lowest.wrapping_sub(module.bias),
+            length: module.length,
+        });
+        Some(LoadedModule { number, bias: module.bias })
+    }
+
+    fn stack(&mut self, process: &mut Process<'_>, context: Context) -> u32 {
+        if let Some(&number) = process.stacks.get(&context) {
+            return number;
+        }
+        let recording = process.recording;
+        let call_sites = recording.stacks().get(context).unwrap_or(&[]);
+        let numbers = call_sites.iter().map(|&site| self.site(process, site)).collect();
+        let number = self.stacks.number_of(numbers);
+        process.stacks.insert(context, number);
+        number
+    }
+
+    fn memory_of(
+        &mut self,
+        process: &mut Process<'_>,
+        walk: &WindowWalk,
+        location: LocationId,
+    ) -> Memory {
+        let LivedBytes { bytes, block } = &walk.locations[location.index()];
+        match block.filter(|block| is_inside(block, bytes.start)) {
+            Some(block) => self.in_block(process, &block, bytes.start),
+            None => self.memory_at(process, bytes.start),
+        }
+    }
+
+    fn in_block(&mut self, process: &mut Process<'_>, block: &HeapBlock, address: u64) -> Memory {
+        let site = self.site(process, block.site);
+        let stack = self.stack(process, block.context);
+        let number = self.blocks.number_of(Block { site, stack, size: block.size });
+        Memory::Heap { block: number, offset: address - block.address.0 }
+    }
+
+    /// A static variable, or just an address.
+    fn memory_at(&mut self, process: &Process<'_>, address: u64) -> Memory {
+        match self.module_at(process, address) {
+            Some(LoadedModule { number, bias }) => {
+                Memory::Static { module: number, offset: address.wrapping_sub(bias) }
+            }
+            None => Memory::Other { address },
+        }
+    }
+
+    /// The patterns of the run.
+    pub fn finish(self) -> RunPatterns {
+        let mut patterns: Vec<_> = self.patterns.into_iter().collect();
+        patterns.sort_unstable_by_key(|(identity, _)| *identity);
+        RunPatterns {
+            options: self.options,
+            modules: self.modules.things,
+            sites: self.sites.things,
+            stacks: self.stacks.things,
+            locks: self.locks.things,
+            lock_sets: self.lock_sets.things,
+            blocks: self.blocks.things,
+            accesses: self.accesses.things,
+            patterns: patterns.into_iter().map(|(_, found)| found).collect(),
+            processes: self.processes,
+            pairs: self.pairs,
+        }
+    }
+}
+
+/// One recording, and what was looked up for it already.
+struct Process<'r> {
+    recording: &'r Recording,
+    knowledge: &'r dyn Knowledge,
+    number: u32,
+    sites: FxHashMap<Site, u32>,
+    stacks: FxHashMap<Context, u32>,
+}
+
+struct LoadedModule {
+    number: u32,
+    bias: u64,
+}
+
+fn identity(found: &Found, sites: &[u32]) -> Identity {
+    let sites = found.accesses.map(|id| id.map_or(0, |id| sites[id.index()]));
+    Identity { pattern: found.pattern, sites }
+}
+
+fn moment_of(access: &RecordedAccess) -> Moment {
+    Moment { thread: access.thread, ordinal: access.order.ordinal() }
+}
+
+fn touch_of(kind: PastKind) -> Touch {
+    match kind {
+        PastKind::Read => Touch::Read,
+        PastKind::Write => Touch::Write,
+        PastKind::Free => Touch::Free,
+    }
+}
+
+fn length_of(location: &LivedBytes) -> u64 {
+    location.bytes.end - location.bytes.start
+}
+
+fn is_inside(block: &HeapBlock, address: u64) -> bool {
+    let Address(start) = block.address;
+    address.checked_sub(start).is_some_and(|offset| offset < block.size)
+}

@@ -1,0 +1,114 @@
+//! `RunPatterns` as bytes, and back without trust.
+//!
+//! ```text
+//! 8 bytes  magic          8 bytes  FNV-1a of the rest
+//! 1 byte   version        the tables, as postcard writes them: numbers take as many bytes as they need
+//! ```
+
+use unpick_events::file::fnv1a;
+use unpick_problem::Problem;
+
+use super::result::{Access, Block, CodeSite, Lock, Memory, RunPatterns};
+
+const MAGIC: [u8; 8] = *b"UNPIPATT";
+const VERSION: u8 = 1;
+const HEADER: usize = 17;
+
+impl RunPatterns {
+    /// The bytes to store.
+    ///
+    /// # Panics
+    /// Never: there is nothing in it that cannot be written.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let tables = postcard::to_allocvec(self).expect("plain tables can always be encoded");
+        let mut rest = vec![VERSION];
+        rest.extend(tables);
+        [&MAGIC[..], &fnv1a(&rest).to_le_bytes(), &rest].concat()
+    }
+
+    /// Reads what `to_bytes` wrote; `name` says in problems where it came from.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<RunPatterns, Problem> {
+        if bytes.len() < HEADER || bytes[..8] != MAGIC {
+            return Err(damaged(name, "it does not begin as one"));
+        }
+        let (sum, rest) = bytes[8..].split_at(8);
+        if sum != fnv1a(rest).to_le_bytes() {
+            return Err(damaged(name, "its checksum is wrong"));
+        }
+        if rest[0] != VERSION {
+            return Err(other_version(name, rest[0]));
+        }
+        let read: RunPatterns =
+            postcard::from_bytes(&rest[1..]).map_err(|error| damaged(name, error))?;
+        if !read.is_consistent() {
+            return Err(damaged(name, "its tables do not fit together"));
+        }
+        Ok(read)
+    }
+
+    /// Every number in it names something.
+    fn is_consistent(&self) -> bool {
+        !self.stacks.is_empty()
+            && !self.lock_sets.is_empty()
+            && self.sites.iter().all(|site| self.has_module_of(site))
+            && self.stacks.iter().flatten().all(|&site| is_in(site, &self.sites))
+            && self.blocks.iter().all(|block| self.has_parts_of_block(block))
+            && self.locks.iter().all(|lock| self.has_parts_of_lock(lock))
+            && self.lock_sets.iter().flatten().all(|&lock| is_in(lock, &self.locks))
+            && self.accesses.iter().all(|access| self.has_parts_of_access(access))
+            && self
+                .patterns
+                .iter()
+                .flat_map(|found| found.example())
+                .all(|&at| is_in(at, &self.accesses))
+    }
+
+    fn has_module_of(&self, site: &CodeSite) -> bool {
+        site.module.is_none_or(|module| is_in(module, &self.modules))
+    }
+
+    fn has_memory(&self, memory: &Memory) -> bool {
+        match *memory {
+            Memory::Static { module, .. } => is_in(module, &self.modules),
+            Memory::Heap { block, .. } => is_in(block, &self.blocks),
+            Memory::Other { .. } => true,
+        }
+    }
+
+    fn has_parts_of_block(&self, block: &Block) -> bool {
+        is_in(block.site, &self.sites) && is_in(block.stack, &self.stacks)
+    }
+
+    fn has_parts_of_lock(&self, lock: &Lock) -> bool {
+        is_in(lock.site, &self.sites)
+            && is_in(lock.stack, &self.stacks)
+            && self.has_memory(&lock.memory)
+    }
+
+    fn has_parts_of_access(&self, access: &Access) -> bool {
+        is_in(access.site, &self.sites)
+            && is_in(access.stack, &self.stacks)
+            && is_in(access.lock_set, &self.lock_sets)
+            && self.has_memory(&access.memory)
+    }
+}
+
+fn is_in<T>(number: u32, table: &[T]) -> bool {
+    (number as usize) < table.len()
+}
+
+fn damaged(name: &str, why: impl std::fmt::Display) -> Problem {
+    Problem::own_fault("the patterns of a run cannot be read")
+        .at("file", name)
+        .why(why)
+        .next("remove the file: if the run's recording is still there, the patterns are made again")
+}
+
+fn other_version(name: &str, version: u8) -> Problem {
+    Problem::usage(format!(
+        "the patterns of a run have version {version}, this build reads version {VERSION}"
+    ))
+    .at("file", name)
+    .why("they were made by another version of unpick")
+    .next("remove the file, or use the version of unpick that made it")
+}

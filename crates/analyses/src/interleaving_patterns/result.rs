@@ -1,0 +1,160 @@
+//! What is kept of a run: its patterns, each with one example, and the tables the examples refer to.
+//!
+//! Everything is given in terms that hold beyond the process: code and static variables as module and address in
+//! the module's file, heap memory as the place of its allocation. So the recording may be dropped.
+
+use serde::{Deserialize, Serialize};
+
+use super::Options;
+use super::catalogue::{MOST_STEPS, PatternId};
+
+/// The patterns of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPatterns {
+    pub options: Options,
+    pub modules: Vec<CodeModule>,
+    pub sites: Vec<CodeSite>,
+    /// Call stacks: numbers of sites, outermost first. Number 0 is the unknown one, which is empty.
+    pub stacks: Vec<Vec<u32>>,
+    pub locks: Vec<Lock>,
+    /// Locks held together: numbers of locks, in the order they were taken. Number 0 is none.
+    pub lock_sets: Vec<Vec<u32>>,
+    /// Heap blocks, by where they were allocated.
+    pub blocks: Vec<Block>,
+    /// The accesses of the examples.
+    pub accesses: Vec<Access>,
+    pub patterns: Vec<FoundPattern>,
+    /// How many recordings there were.
+    pub processes: u32,
+    /// How many pairs of accesses there were. In Falcon mode: occurrences of patterns.
+    pub pairs: u64,
+}
+
+/// An executable or shared library.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CodeModule {
+    /// In hex; empty if it has none.
+    pub build_id: String,
+    pub path: String,
+    /// Its lowest address in the file's own terms, and its length.
+    pub lowest: u64,
+    pub length: u64,
+}
+
+/// A place in the code that is the same in every run of one build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CodeSite {
+    /// Number of the module. Without one, `offset` is all that is known: it holds for this run only.
+    pub module: Option<u32>,
+    /// A return address, in the terms of the module's file.
+    pub offset: u64,
+}
+
+/// Where bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Memory {
+    /// A variable of a module, at this address of its file.
+    Static { module: u32, offset: u64 },
+    /// Inside a heap block.
+    Heap { block: u32, offset: u64 },
+    /// A stack, a mapping, or unknown; the address holds for this run only.
+    Other { address: u64 },
+}
+
+/// A heap block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Block {
+    /// Where it was allocated.
+    pub site: u32,
+    pub stack: u32,
+    pub size: u64,
+}
+
+/// A lock that was held.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Lock {
+    pub memory: Memory,
+    /// `mutex`, `rwlock`, …
+    pub kind: String,
+    /// Held together with other readers.
+    pub shared: bool,
+    /// Where it was taken.
+    pub site: u32,
+    pub stack: u32,
+}
+
+/// What an access did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Touch {
+    Read,
+    Write,
+    /// The bytes were freed.
+    Free,
+}
+
+/// An access of an example.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Access {
+    /// Which recording of the run, from 0.
+    pub process: u32,
+    pub thread: u16,
+    pub touch: Touch,
+    pub atomic: bool,
+    pub site: u32,
+    pub stack: u32,
+    pub lock_set: u32,
+    /// Its place among the accesses of its process that were part of a pair.
+    pub index: u32,
+    /// The bytes the accesses of the pair have in common.
+    pub memory: Memory,
+    pub length: u64,
+}
+
+/// A pattern that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundPattern {
+    pub pattern: PatternId,
+    /// Numbers of its accesses in the occurrence that was complete first; what the pattern does not need is 0.
+    example: [u32; MOST_STEPS],
+    /// How often it occurred.
+    pub count: u64,
+    /// The smallest access window that shows it.
+    pub access_window: u32,
+    /// The smallest distance of its two pairs in the list of pairs, both included; 0 with one pair.
+    pub pair_distance: u32,
+}
+
+impl FoundPattern {
+    pub(super) fn new(
+        pattern: PatternId,
+        example: [u32; MOST_STEPS],
+        count: u64,
+        access_window: u32,
+        pair_distance: u32,
+    ) -> Self {
+        FoundPattern { pattern, example, count, access_window, pair_distance }
+    }
+
+    /// The numbers of the accesses of its example, in order.
+    pub fn example(&self) -> &[u32] {
+        &self.example[..self.pattern.steps().len()]
+    }
+}
+
+impl RunPatterns {
+    /// The accesses of a pattern's example, in order.
+    pub fn example<'r>(&'r self, found: &'r FoundPattern) -> impl Iterator<Item = &'r Access> {
+        found.example().iter().map(|&number| &self.accesses[number as usize])
+    }
+
+    /// The sites of a pattern, in the order of its accesses: its identity, together with its number.
+    pub fn sites_of<'r>(&'r self, found: &'r FoundPattern) -> impl Iterator<Item = u32> + 'r {
+        self.example(found).map(|access| access.site)
+    }
+
+    /// When the example's last access was made, as far as accesses of this process go.
+    pub fn complete_at(&self, found: &FoundPattern) -> (u32, u32) {
+        let last = self.example(found).map(|access| (access.process, access.index)).max();
+        last.unwrap_or_default()
+    }
+}

@@ -1,0 +1,18 @@
+//! What recordings say about why runs fail. One folder per analysis.
+//!
+//! Takes   the recordings of a run, one after the other (`collect`, once per run, in parallel if you like), then
+//!         the condensed results of all labelled runs (`conclude`, pure).
+//! Gives   patterns of accesses with scores and ranks; `unpick-findings` makes findings of them.
+//! Misses  what the headers of the folders say.
+//!
+//! The two halves meet in [`RunPatterns`], which is small and can be stored: recordings may be dropped
+//! once it is made. Nothing here reads or writes files.
+#![forbid(unsafe_code)]
+
+pub mod access_pairs;
+pub mod interleaving_patterns;
+pub mod knowledge;
+pub mod locks_held;
+
+pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, RunPatterns};
+pub use knowledge::Knowledge;

@@ -1,0 +1,105 @@
+//! Which locks a thread held at some moment.
+//!
+//! Takes   the streams of a recording, and moments: a thread and how many events it had recorded.
+//! Gives   for each moment the locks held, in the order they were taken, each with the place where it was taken.
+//! Misses  locks of Rust that were taken without contention, unless `Knowledge::lock_change` recognises them;
+//!         and of those, steps that left no event.
+//! Invents a lock that another thread released on behalf of this one.
+//! Cost    one walk over the streams of the threads that are asked for, up to the last moment asked for.
+
+use unpick_events::{Address, Context, Site, ThreadId};
+use unpick_recording::{Action, Event, LockKind, Recording};
+
+use crate::knowledge::Knowledge;
+
+/// What an event does to the locks its thread holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockChange {
+    Taken {
+        lock: Address,
+        kind: LockKind,
+        shared: bool,
+    },
+    Released {
+        lock: Address,
+    },
+    /// From exclusive to shared.
+    Downgraded {
+        lock: Address,
+    },
+}
+
+/// A lock that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HeldLock {
+    pub lock: Address,
+    pub kind: LockKind,
+    pub shared: bool,
+    /// Where it was taken.
+    pub site: Site,
+    pub context: Context,
+}
+
+/// The moment before event number `ordinal` of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Moment {
+    pub thread: ThreadId,
+    pub ordinal: u64,
+}
+
+/// What the recorded lock events say.
+pub fn recorded_change(action: &Action<'_>) -> Option<LockChange> {
+    match *action {
+        Action::Acquire { lock, flags } => {
+            Some(LockChange::Taken { lock, kind: flags.what(), shared: flags.is_shared() })
+        }
+        Action::Release { lock, .. } => Some(LockChange::Released { lock }),
+        _ => None,
+    }
+}
+
+/// The locks held at each of `moments`, which must be sorted.
+pub fn locks_held(
+    recording: &Recording,
+    knowledge: &dyn Knowledge,
+    moments: &[Moment],
+) -> Vec<Vec<HeldLock>> {
+    debug_assert!(moments.is_sorted());
+    let mut answers = Vec::with_capacity(moments.len());
+    for of_thread in moments.chunk_by(|a, b| a.thread == b.thread) {
+        let mut events = recording.stream(of_thread[0].thread).peekable();
+        let mut held = Vec::new();
+        for moment in of_thread {
+            while let Some(event) = events.next_if(|event| event.ordinal < moment.ordinal) {
+                if let Some(change) = knowledge.lock_change(&event) {
+                    apply(&mut held, change, &event);
+                }
+            }
+            answers.push(held.clone());
+        }
+    }
+    answers
+}
+
+fn apply(held: &mut Vec<HeldLock>, change: LockChange, event: &Event<'_>) {
+    match change {
+        LockChange::Taken { lock, kind, shared } => {
+            held.push(HeldLock { lock, kind, shared, site: event.site, context: event.context });
+        }
+        // A recursive lock is in the list once for each time it was taken.
+        LockChange::Released { lock } => {
+            if let Some(at) = last_of(held, lock) {
+                held.remove(at);
+            }
+        }
+        LockChange::Downgraded { lock } => {
+            if let Some(at) = last_of(held, lock) {
+                held[at].shared = true;
+            }
+        }
+    }
+}
+
+fn last_of(held: &[HeldLock], lock: Address) -> Option<usize> {
+    held.iter().rposition(|held| held.lock == lock)
+}
