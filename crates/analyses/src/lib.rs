@@ -13,6 +13,8 @@ pub mod access_pairs;
 pub mod interleaving_patterns;
 pub mod knowledge;
 pub mod locks_held;
+pub mod ranking;
 
 pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, RunPatterns};
 pub use knowledge::Knowledge;
+pub use ranking::{Conclusion, Formula, LabelledRun, conclude};

@@ -1,0 +1,27 @@
+//! Ranking: which patterns go with failing.
+//!
+//! Takes   the `RunPatterns` of all labelled runs, in any order, as often as it likes (twice).
+//! Gives   a `Conclusion`: every pattern with its score and rank; for the best ones the failing runs that have them,
+//!         when in these runs they were complete, and an example.
+//! Misses  causes that show as no pattern; bugs so rare that few failing runs have them.
+//! Invents high scores for what merely accompanies a failure. `unpick-findings` groups these with their cause.
+//! Cost    one hash look-up per pattern and run; memory per distinct pattern, not per run.
+//!
+//! Method: Jaccard by default (Falcon, UNICORN); Tarantula, Ochiai. Patterns with the same score share a rank:
+//! one more than the number of patterns with a higher score.
+
+mod code_book;
+mod conclusion;
+mod evidence;
+mod formula;
+mod run_set;
+mod study;
+mod tally;
+
+pub use code_book::CodeBook;
+pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude};
+pub use evidence::{Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory};
+pub use formula::{Counts, Formula};
+pub use run_set::RunSet;
+pub use study::StudyFigures;
+pub use tally::PatternKey;

@@ -1,0 +1,207 @@
+//! What is kept of the best patterns beyond counts: the failing runs that have them, and examples.
+
+use rustc_hash::FxHashMap;
+
+use crate::interleaving_patterns::{FoundPattern, Memory, RunPatterns, Touch};
+
+use super::code_book::{CodeBook, Translation};
+use super::run_set::RunSet;
+use super::tally::PatternKey;
+
+/// Completion and windows are kept of so many failing runs: more would not change what is said about a pattern.
+const MOST_TIMES: usize = 200;
+
+/// What is known of a pattern from the failing runs.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// The failing runs that have it, numbered in the order in which they were given, from 0.
+    pub failing: RunSet,
+    /// For the first of these runs: its number, and when the pattern was complete (process, place in the order).
+    pub complete_at: Vec<(u32, (u32, u32))>,
+    /// For the same runs: the smallest distance of its two pairs, and the smallest access window that shows it.
+    pub pair_distances: Vec<u32>,
+    pub access_windows: Vec<u32>,
+    pub example: Option<Example>,
+}
+
+/// One occurrence of a pattern in a failing run. Sites and modules are numbered by the code book.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// As the caller numbers runs.
+    pub run: u32,
+    pub accesses: Vec<ExampleAccess>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExampleAccess {
+    pub process: u32,
+    pub thread: u16,
+    pub touch: Touch,
+    pub atomic: bool,
+    pub site: u32,
+    /// Call sites, outermost first; empty: unknown.
+    pub stack: Vec<u32>,
+    pub locks: Vec<ExampleLock>,
+    /// Place among the accesses of its process that were part of a pair.
+    pub index: u32,
+    pub memory: ExampleMemory,
+    pub length: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExampleLock {
+    pub memory: ExampleMemory,
+    pub kind: String,
+    pub shared: bool,
+    pub site: u32,
+    pub stack: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExampleMemory {
+    /// A variable of a module, at this address of its file.
+    Static {
+        module: u32,
+        offset: u64,
+    },
+    Heap {
+        block: ExampleBlock,
+        offset: u64,
+    },
+    Other {
+        address: u64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExampleBlock {
+    pub site: u32,
+    pub stack: Vec<u32>,
+    pub size: u64,
+}
+
+/// Gathers evidence for some patterns.
+pub struct Gathering {
+    places: FxHashMap<PatternKey, usize>,
+    evidence: Vec<Evidence>,
+    failing_runs: u32,
+}
+
+impl Gathering {
+    pub fn of(patterns: impl IntoIterator<Item = PatternKey>) -> Gathering {
+        let places: FxHashMap<_, _> =
+            patterns.into_iter().enumerate().map(|(place, key)| (key, place)).collect();
+        let evidence = vec![Evidence::default(); places.len()];
+        Gathering { places, evidence, failing_runs: 0 }
+    }
+
+    /// Takes in a failing run.
+    pub fn add(&mut self, number: u32, run: &RunPatterns, code: &mut CodeBook) {
+        let translation = code.enter(run);
+        let failing = self.failing_runs;
+        self.failing_runs += 1;
+        for found in &run.patterns {
+            let key = PatternKey::of(run, found, &translation);
+            if let Some(&place) = self.places.get(&key) {
+                let told = Told { run, found, translation: &translation };
+                self.evidence[place].add(failing, number, &told);
+            }
+        }
+    }
+
+    pub fn finish(self) -> Vec<Evidence> {
+        self.evidence
+    }
+}
+
+/// A pattern of a run.
+struct Told<'r> {
+    run: &'r RunPatterns,
+    found: &'r FoundPattern,
+    translation: &'r Translation,
+}
+
+impl Evidence {
+    fn add(&mut self, failing: u32, number: u32, told: &Told<'_>) {
+        self.failing.insert(failing);
+        if self.complete_at.len() < MOST_TIMES {
+            self.complete_at.push((failing, told.run.complete_at(told.found)));
+            self.pair_distances.push(told.found.pair_distance);
+            self.access_windows.push(told.found.access_window);
+        }
+        let known = self.example.as_ref().map(Example::stacks_known);
+        if known.is_none_or(|known| known < told.stacks_known()) {
+            self.example = Some(told.example(number));
+        }
+    }
+}
+
+impl Example {
+    /// How many accesses tell how they were reached: the more, the better an example.
+    fn stacks_known(&self) -> usize {
+        self.accesses.iter().filter(|access| !access.stack.is_empty()).count()
+    }
+}
+
+impl Told<'_> {
+    fn stacks_known(&self) -> usize {
+        self.run.example(self.found).filter(|access| access.stack != 0).count()
+    }
+
+    fn example(&self, number: u32) -> Example {
+        let accesses = self.run.example(self.found).map(|access| ExampleAccess {
+            process: access.process,
+            thread: access.thread,
+            touch: access.touch,
+            atomic: access.atomic,
+            site: self.site(access.site),
+            stack: self.stack(access.stack),
+            locks: self.locks(access.lock_set),
+            index: access.index,
+            memory: self.memory(&access.memory),
+            length: access.length,
+        });
+        Example { run: number, accesses: accesses.collect() }
+    }
+
+    fn site(&self, site: u32) -> u32 {
+        self.translation.sites[site as usize]
+    }
+
+    fn stack(&self, stack: u32) -> Vec<u32> {
+        self.run.stacks[stack as usize].iter().map(|&site| self.site(site)).collect()
+    }
+
+    fn locks(&self, lock_set: u32) -> Vec<ExampleLock> {
+        let locks = self.run.lock_sets[lock_set as usize].iter();
+        locks.map(|&lock| self.lock(lock)).collect()
+    }
+
+    fn lock(&self, lock: u32) -> ExampleLock {
+        let lock = &self.run.locks[lock as usize];
+        ExampleLock {
+            memory: self.memory(&lock.memory),
+            kind: lock.kind.clone(),
+            shared: lock.shared,
+            site: self.site(lock.site),
+            stack: self.stack(lock.stack),
+        }
+    }
+
+    fn memory(&self, memory: &Memory) -> ExampleMemory {
+        match *memory {
+            Memory::Static { module, offset } => {
+                ExampleMemory::Static { module: self.translation.modules[module as usize], offset }
+            }
+            Memory::Heap { block, offset } => {
+                let block = &self.run.blocks[block as usize];
+                let (site, stack) = (self.site(block.site), self.stack(block.stack));
+                ExampleMemory::Heap {
+                    block: ExampleBlock { site, stack, size: block.size },
+                    offset,
+                }
+            }
+            Memory::Other { address } => ExampleMemory::Other { address },
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Counts in which runs each pattern occurred.
+
+use rustc_hash::FxHashMap;
+use unpick_events::Label;
+
+use crate::interleaving_patterns::{FoundPattern, PatternId, RunPatterns};
+
+use super::code_book::{CodeBook, Translation};
+
+/// A pattern and its sites, numbered by the code book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PatternKey {
+    pub pattern: PatternId,
+    /// Unused ones are 0.
+    sites: [u32; 4],
+}
+
+impl PatternKey {
+    pub fn new(pattern: PatternId, sites: impl IntoIterator<Item = u32>) -> PatternKey {
+        let mut key = PatternKey { pattern, sites: [0; 4] };
+        key.sites.iter_mut().zip(sites).for_each(|(place, site)| *place = site);
+        key
+    }
+
+    pub fn of(run: &RunPatterns, found: &FoundPattern, translation: &Translation) -> PatternKey {
+        let sites = run.sites_of(found).map(|site| translation.sites[site as usize]);
+        PatternKey::new(found.pattern, sites)
+    }
+
+    /// The sites of its accesses, in order.
+    pub fn sites(&self) -> &[u32] {
+        &self.sites[..self.pattern.steps().len()]
+    }
+}
+
+/// In how many runs a pattern occurred.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Occurrence {
+    pub failed: u32,
+    pub passed: u32,
+    /// How often, in all these runs together.
+    pub count: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub code: CodeBook,
+    pub patterns: FxHashMap<PatternKey, Occurrence>,
+}
+
+impl Tally {
+    /// Counts the patterns of a run that failed or passed.
+    pub fn add(&mut self, label: Label, run: &RunPatterns) {
+        let translation = self.code.enter(run);
+        for found in &run.patterns {
+            let key = PatternKey::of(run, found, &translation);
+            let occurrence = self.patterns.entry(key).or_default();
+            match label {
+                Label::Fail => occurrence.failed += 1,
+                Label::Pass => occurrence.passed += 1,
+                Label::Unusable => {}
+            }
+            occurrence.count += found.count;
+        }
+    }
+}
