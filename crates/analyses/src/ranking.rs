@@ -2,7 +2,7 @@
 //!
 //! Takes   the `RunPatterns` of all labelled runs, in any order, as often as it likes (twice).
 //! Gives   a `Conclusion`: every pattern with its score and rank; for the best ones the failing runs that have them,
-//!         when in these runs they were complete, and an example.
+//!         when in these runs they did harm, and an example.
 //! Misses  causes that show as no pattern; bugs so rare that few failing runs have them.
 //! Invents high scores for what merely accompanies a failure. `unpick-findings` groups these with their cause.
 //! Cost    one hash look-up per pattern and run; memory per distinct pattern, not per run.

@@ -122,6 +122,18 @@ impl PatternId {
         }
     }
 
+    /// The step by which the harm is done: a thread has seen, or left behind, what no serial order gives. What comes after
+    /// it only proves it.
+    pub fn harmful_step(self) -> usize {
+        match self.0 {
+            // The value in between has been read.
+            6 => 1,
+            // Both values have been read that do not belong together.
+            12 | 13 | 16 => 2,
+            _ => self.steps().len() - 1,
+        }
+    }
+
     /// The places of its two pairs among its accesses; a pattern of class order is one pair.
     pub fn pairs(self) -> Vec<[usize; 2]> {
         match self.class() {

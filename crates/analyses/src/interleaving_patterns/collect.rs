@@ -40,6 +40,7 @@ pub struct Collector {
     patterns: FxHashMap<Identity, FoundPattern>,
     processes: u32,
     pairs: u64,
+    left_out: u64,
 }
 
 /// Things, each once, by number.
@@ -83,6 +84,7 @@ impl Collector {
             patterns: FxHashMap::default(),
             processes: 0,
             pairs: 0,
+            left_out: 0,
         }
     }
 
@@ -112,11 +114,12 @@ impl Collector {
         self.pairs += list.pairs.len() as u64;
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
-        let found = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
+        let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
         drop(list);
-        let mut map = FoundMap::default();
-        found.into_iter().for_each(|found| add(&mut map, identity(&found, &sites), found));
-        self.merge(process, map, &collector.walk, &ranks);
+        self.left_out += combined.left_out;
+        let found = combined.found.into_iter().map(|found| (identity(&found, &sites), found));
+        let found = found.collect();
+        self.merge(process, found, &collector.walk, &ranks);
     }
 
     fn add_windows(&mut self, process: &mut Process<'_>) {
@@ -131,7 +134,7 @@ impl Collector {
             self.pairs += 1;
             add(&mut map, identity(&found, &sites), found);
         }
-        self.merge(process, map, &collector.walk, &ranks);
+        self.merge(process, map.into_iter().collect(), &collector.walk, &ranks);
     }
 
     /// The numbers of the sites of all accesses.
@@ -139,15 +142,14 @@ impl Collector {
         walk.accesses.all().iter().map(|access| self.site(process, access.site)).collect()
     }
 
-    /// Takes over what one process had.
+    /// Takes over what one process had, each pattern once.
     fn merge(
         &mut self,
         process: &mut Process<'_>,
-        map: FoundMap,
+        mut found: Vec<(Identity, Found)>,
         walk: &WindowWalk,
         ranks: &[u32],
     ) {
-        let mut found: Vec<(Identity, Found)> = map.into_iter().collect();
         found.sort_unstable_by_key(|(identity, _)| *identity);
         found.retain(|(identity, found)| !self.add_to_known(identity, found));
         let lock_sets = self.lock_sets_of(process, &found, walk);
@@ -307,6 +309,7 @@ impl Collector {
             patterns: patterns.into_iter().map(|(_, found)| found).collect(),
             processes: self.processes,
             pairs: self.pairs,
+            left_out: self.left_out,
         }
     }
 }

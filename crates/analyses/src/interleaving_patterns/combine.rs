@@ -7,6 +7,8 @@
 //! follow a chain of the pairs that go the opposite way, up to the pair window. The chains are made on
 //! the way, by walking through the list from its end.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 use unpick_events::ThreadId;
 
@@ -28,17 +30,29 @@ struct Link {
 
 const NONE: u32 = u32::MAX;
 
+/// A bound on memory: a process with more kinds of patterns than this is far from a test that fails now and then.
+const MOST_PATTERNS: usize = 2_000_000;
+
+/// What all pairs of a process make.
+pub struct Combined {
+    pub found: Vec<Found>,
+    /// Occurrences of further patterns, which did not fit.
+    pub left_out: u64,
+}
+
 /// Finds the patterns of all pairs; `site_of` gives the number of an access's site.
 pub fn combine(
     list: &PairList,
     accesses: &AccessTable,
     pair_window: u32,
     site_of: impl Fn(AccessId) -> u32,
-) -> Vec<Found> {
+) -> Combined {
     let mut combiner = Combiner::new(list, accesses, site_of);
     combiner.single_pairs();
     combiner.two_pairs(pair_window);
-    combiner.summaries.into_values().map(|summary| summary.found(&combiner.links, list)).collect()
+    let summaries = combiner.summaries.into_values();
+    let found = summaries.map(|summary| summary.found(&combiner.links, list)).collect();
+    Combined { found, left_out: combiner.left_out }
 }
 
 struct Combiner<'l> {
@@ -48,6 +62,7 @@ struct Combiner<'l> {
     ways: Vec<[u32; 2]>,
     way_count: usize,
     summaries: FxHashMap<u64, Summary>,
+    left_out: u64,
 }
 
 impl<'l> Combiner<'l> {
@@ -64,6 +79,7 @@ impl<'l> Combiner<'l> {
             ways: Vec::with_capacity(list.pairs.len()),
             way_count: 0,
             summaries: FxHashMap::default(),
+            left_out: 0,
         };
         for pair in &list.pairs {
             let (first, second) = (accesses.get(pair.first), accesses.get(pair.second));
@@ -149,10 +165,14 @@ impl<'l> Combiner<'l> {
     }
 
     fn note(&mut self, key: u64, hit: Hit) {
-        self.summaries
-            .entry(key)
-            .and_modify(|summary| summary.add(hit))
-            .or_insert(Summary { best: hit, count: 1 });
+        let is_full = self.summaries.len() >= MOST_PATTERNS;
+        match self.summaries.entry(key) {
+            Entry::Occupied(mut known) => known.get_mut().add(hit),
+            Entry::Vacant(_) if is_full => self.left_out += 1,
+            Entry::Vacant(new) => {
+                new.insert(Summary { best: hit, count: 1 });
+            }
+        }
     }
 }
 

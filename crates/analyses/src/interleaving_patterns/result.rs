@@ -28,6 +28,8 @@ pub struct RunPatterns {
     pub processes: u32,
     /// How many pairs of accesses there were. In Falcon mode: occurrences of patterns.
     pub pairs: u64,
+    /// Occurrences of patterns that were left out because a process had too many kinds of them; 0: complete.
+    pub left_out: u64,
 }
 
 /// An executable or shared library.
@@ -152,9 +154,10 @@ impl RunPatterns {
         self.example(found).map(|access| access.site)
     }
 
-    /// When the example's last access was made, as far as accesses of this process go.
-    pub fn complete_at(&self, found: &FoundPattern) -> (u32, u32) {
-        let last = self.example(found).map(|access| (access.process, access.index)).max();
-        last.unwrap_or_default()
+    /// When the harm was done in the example: process, and place among its accesses.
+    pub fn harmful_at(&self, found: &FoundPattern) -> (u32, u32) {
+        let step = found.pattern.harmful_step();
+        let access = &self.accesses[found.example()[step] as usize];
+        (access.process, access.index)
     }
 }

@@ -8,7 +8,7 @@ use super::code_book::{CodeBook, Translation};
 use super::run_set::RunSet;
 use super::tally::PatternKey;
 
-/// Completion and windows are kept of so many failing runs: more would not change what is said about a pattern.
+/// Times and windows are kept of so many failing runs: more would not change what is said about a pattern.
 const MOST_TIMES: usize = 200;
 
 /// What is known of a pattern from the failing runs.
@@ -16,8 +16,8 @@ const MOST_TIMES: usize = 200;
 pub struct Evidence {
     /// The failing runs that have it, numbered in the order in which they were given, from 0.
     pub failing: RunSet,
-    /// For the first of these runs: its number, and when the pattern was complete (process, place in the order).
-    pub complete_at: Vec<(u32, (u32, u32))>,
+    /// For the first of these runs: its number, and when the harm was done (process, place in the order).
+    pub harmful_at: Vec<(u32, (u32, u32))>,
     /// For the same runs: the smallest distance of its two pairs, and the smallest access window that shows it.
     pub pair_distances: Vec<u32>,
     pub access_windows: Vec<u32>,
@@ -124,8 +124,8 @@ struct Told<'r> {
 impl Evidence {
     fn add(&mut self, failing: u32, number: u32, told: &Told<'_>) {
         self.failing.insert(failing);
-        if self.complete_at.len() < MOST_TIMES {
-            self.complete_at.push((failing, told.run.complete_at(told.found)));
+        if self.harmful_at.len() < MOST_TIMES {
+            self.harmful_at.push((failing, told.run.harmful_at(told.found)));
             self.pair_distances.push(told.found.pair_distance);
             self.access_windows.push(told.found.access_window);
         }

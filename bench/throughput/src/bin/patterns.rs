@@ -1,0 +1,164 @@
+//! How fast runs become ranked patterns. See README.md for the question and the command.
+//!
+//! Takes   the number of runs (default 100) and of pairs in each run (default 100000; a tenth and a hundredth of it
+//!         are measured first).
+//! Gives   per size: seconds on the wall from event files in memory to stored results, and from those to the ranking;
+//!         nanoseconds per pair; how large the results are; the most memory the process ever had.
+#![forbid(unsafe_code)]
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use unpick_analyses::{
+    Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
+};
+use unpick_events::{Kind, Label, ThreadId};
+use unpick_recording::Recording;
+use unpick_recording::writer::{Draft, Writer};
+
+const THREADS: u16 = 4;
+const WORKERS: usize = 2;
+/// A made-up program: functions that touch a few variables each, and phases that use a few functions each.
+const FUNCTIONS: u64 = 60;
+const FUNCTIONS_PER_PHASE: u64 = 8;
+const ACCESSES_PER_FUNCTION: u64 = 6;
+const ACCESSES_PER_PHASE: u64 = 4000;
+const VARIABLES: u64 = 120;
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
+    let runs: u32 = numbers.next().unwrap_or(100);
+    let pairs = u64::from(numbers.next().unwrap_or(100_000));
+    println!("{runs} runs, {WORKERS} workers, default windows");
+    println!("   pairs/run  patterns/run  KB/run  collect s  conclude s  ns/pair  peak MB");
+    for size in [pairs / 100, pairs / 10, pairs] {
+        measure(runs, size);
+    }
+}
+
+fn measure(runs: u32, pairs: u64) {
+    let accesses = accesses_for(pairs);
+    let started = Instant::now();
+    let (stored, making) = collect_all(runs, accesses);
+    let collecting = (started.elapsed().as_secs_f64() - making / WORKERS as f64).max(0.0);
+    let started = Instant::now();
+    let conclusion = conclude_all(&stored);
+    let concluding = started.elapsed().as_secs_f64();
+    let first = RunPatterns::from_bytes(&stored[0], "the first run").expect("just written");
+    let all_pairs = first.pairs as f64 * f64::from(runs);
+    println!(
+        "{:>12} {:>13} {:>7} {:>10.2} {:>11.2} {:>8.0} {:>8}",
+        first.pairs,
+        first.patterns.len(),
+        stored[0].len() / 1000,
+        collecting,
+        concluding,
+        (collecting + concluding) * WORKERS as f64 / all_pairs * 1e9,
+        peak_megabytes(),
+    );
+    assert!(!conclusion.ranked.is_empty(), "there are patterns");
+}
+
+/// How many accesses give about this many pairs.
+fn accesses_for(pairs: u64) -> u64 {
+    let trial = 2000;
+    let found = collected(&recording_of(1, trial)).pairs.max(1);
+    pairs * trial / found
+}
+
+/// The stored results of all runs, and the seconds of work it took to make their recordings up, which do not count.
+fn collect_all(runs: u32, accesses: u64) -> (Vec<Vec<u8>>, f64) {
+    let results = Mutex::new((vec![Vec::new(); runs as usize], 0.0));
+    std::thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            let results = &results;
+            scope.spawn(move || {
+                for run in (worker..runs as usize).step_by(WORKERS) {
+                    let started = Instant::now();
+                    let bytes = recording_of(run as u64, accesses);
+                    let making = started.elapsed().as_secs_f64();
+                    let stored = collected(&bytes).to_bytes();
+                    let mut results = results.lock().expect("no worker panics");
+                    results.0[run] = stored;
+                    results.1 += making;
+                }
+            });
+        }
+    });
+    results.into_inner().expect("no worker panics")
+}
+
+fn collected(bytes: &[u8]) -> RunPatterns {
+    let recording = Recording::from_bytes(bytes, "made up").expect("a whole recording");
+    let mut collector = Collector::new(Options::default());
+    collector.add(&recording, &recording);
+    collector.finish()
+}
+
+fn conclude_all(stored: &[Vec<u8>]) -> Conclusion {
+    let runs = stored.iter().zip(0..).map(|(bytes, number)| LabelledRun {
+        number,
+        label: if number % 4 == 0 { Label::Fail } else { Label::Pass },
+        patterns: RunPatterns::from_bytes(bytes, "made up").expect("just written"),
+    });
+    conclude(runs, Formula::Jaccard).expect("all runs were looked at alike")
+}
+
+/// The most memory this process has had.
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
+    kilobytes.expect("a number of kilobytes") / 1000
+}
+
+/// A generator of numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Where a made-up thread is.
+#[derive(Clone, Copy, Default)]
+struct Position {
+    function: u64,
+    step: u64,
+}
+
+/// Threads that run functions of the present phase and take turns at random.
+fn recording_of(run: u64, accesses: u64) -> Vec<u8> {
+    let mut random = Random(run + 1);
+    let mut writer = Writer::new().with_chunks_of(256 * 1024);
+    let mut positions =
+        [Position { step: ACCESSES_PER_FUNCTION, ..Position::default() }; THREADS as usize];
+    let mut thread = 0;
+    for number in 0..accesses {
+        if random.below(10) < 4 {
+            thread = random.below(THREADS.into()) as u16;
+        }
+        let position = &mut positions[usize::from(thread)];
+        if position.step == ACCESSES_PER_FUNCTION {
+            let phase = number / ACCESSES_PER_PHASE;
+            let function = (phase * 5 + random.below(FUNCTIONS_PER_PHASE)) % FUNCTIONS;
+            *position = Position { function, step: 0 };
+        }
+        writer.write(ThreadId(thread + 1), access(*position));
+        position.step += 1;
+    }
+    writer.to_bytes()
+}
+
+/// What a function does at a step is always the same.
+fn access(position: Position) -> Draft {
+    let site = position.function * ACCESSES_PER_FUNCTION + position.step;
+    let mut fixed = Random(site.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    fixed.below(2);
+    let variable = (position.function * 2 + fixed.below(6)) % VARIABLES;
+    let kind = if fixed.below(10) < 4 { Kind::Write } else { Kind::Read };
+    Draft::access(kind, 0x10_0000 + variable * 8, 8).site(0x1000 + site as u32)
+}
