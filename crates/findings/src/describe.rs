@@ -1,0 +1,246 @@
+//! Makes findings of groups: puts names to numbers.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use unpick_analyses::interleaving_patterns::{self, CodeSite, Touch};
+use unpick_analyses::ranking::{
+    CodeBook, Conclusion, Example, ExampleAccess, ExampleLock, Ranked, StudyFigures,
+};
+
+use crate::finding::{
+    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, RelatedAccess,
+    Relation, Runs, SCHEMA, Study, Supporter,
+};
+use crate::grouping::{Group, group};
+use crate::names::{Frame, Names, Place};
+use crate::paths::seen_from;
+use crate::sentences::{OtherWayRound, sentence};
+
+/// What a user can choose.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    /// Files below it are named as seen from it.
+    pub working_folder: PathBuf,
+    pub most_findings: usize,
+    /// Per finding.
+    pub most_supporters: usize,
+}
+
+/// The findings of all runs.
+pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -> Findings {
+    let describer = Describer { conclusion, names, choices, places: RefCell::default() };
+    let lines = describer.lines();
+    let groups = group(conclusion, |site| lines[site as usize], choices.most_findings);
+    let runs = &conclusion.runs;
+    Findings {
+        schema: SCHEMA.to_owned(),
+        runs: Runs {
+            total: runs.total(),
+            passed: runs.passed,
+            failed: runs.failed,
+            unusable: runs.unusable,
+        },
+        formula: conclusion.formula.name().to_owned(),
+        findings: describer.findings(&groups),
+    }
+}
+
+struct Describer<'c> {
+    conclusion: &'c Conclusion,
+    names: &'c dyn Names,
+    choices: &'c Choices,
+    places: RefCell<HashMap<u32, Place>>,
+}
+
+impl Describer<'_> {
+    fn code(&self) -> &CodeBook {
+        &self.conclusion.code
+    }
+
+    fn site(&self, site: u32) -> CodeSite {
+        self.code().sites[site as usize]
+    }
+
+    fn place(&self, site: u32) -> Place {
+        if let Some(place) = self.places.borrow().get(&site) {
+            return place.clone();
+        }
+        let Place { frame, inlined_into } = self.names.place(self.site(site), self.code());
+        let inlined_into = inlined_into.into_iter().map(|frame| self.seen(frame)).collect();
+        let place = Place { frame: self.seen(frame), inlined_into };
+        self.places.borrow_mut().insert(site, place.clone());
+        place
+    }
+
+    fn seen(&self, frame: Frame) -> Frame {
+        let file = frame.file.map(|file| seen_from(&file, &self.choices.working_folder));
+        Frame { file, ..frame }
+    }
+
+    /// For every site the number of its line of source; a site without one has a number of its own.
+    /// Only sites of patterns with evidence are looked up: naming is slow.
+    fn lines(&self) -> Vec<u32> {
+        let mut lines: Vec<u32> = (0..self.code().sites.len() as u32).collect();
+        let mut first_sites: HashMap<(String, u32), u32> = HashMap::new();
+        let with_evidence = &self.conclusion.ranked[..self.conclusion.evidence.len()];
+        for &site in with_evidence.iter().flat_map(|ranked| ranked.key.sites()) {
+            if let Frame { file: Some(file), line: Some(line), .. } = self.place(site).frame {
+                lines[site as usize] = *first_sites.entry((file, line)).or_insert(site);
+            }
+        }
+        lines
+    }
+
+    fn findings(&self, groups: &[Group]) -> Vec<Finding> {
+        let better =
+            |group: &Group| groups.iter().filter(|other| other.score > group.score).count();
+        groups.iter().filter_map(|group| self.finding(group, better(group) as u32 + 1)).collect()
+    }
+
+    fn finding(&self, group: &Group, rank: u32) -> Option<Finding> {
+        let ranked = &self.conclusion.ranked[group.leader];
+        let example = self.example(group.leader)?;
+        let accesses: Vec<_> = self.accesses(ranked, example).collect();
+        let pattern = ranked.key.pattern;
+        let shown = group.supporters.iter().take(self.choices.most_supporters);
+        let supporters: Vec<_> = shown.filter_map(|&(at, how)| self.supporter(at, how)).collect();
+        Some(Finding {
+            rank,
+            score: ranked.score,
+            class: class_of(pattern.class()),
+            pattern: pattern.name(),
+            sentence: sentence(
+                pattern,
+                &accesses,
+                self.other_way_round(ranked),
+                &self.conclusion.runs,
+            ),
+            accesses,
+            failed_runs: ranked.failed,
+            passed_runs: ranked.passed,
+            example_run: example.run,
+            cut_short: group.cut_short,
+            further_supporters: (group.supporters.len() - supporters.len()) as u32,
+            supporters,
+            study: study_of(self.conclusion.study(group.leader)),
+        })
+    }
+
+    fn example(&self, place: usize) -> Option<&Example> {
+        self.conclusion.evidence.get(place)?.example.as_ref()
+    }
+
+    fn other_way_round(&self, ranked: &Ranked) -> OtherWayRound {
+        let steps = ranked.key.pattern.steps();
+        let end = |at: usize| (steps[at].kind, ranked.key.sites()[at]);
+        let turned = self.conclusion.find_pair([end(1), end(0)]);
+        OtherWayRound { passed: turned.map_or(0, |turned| turned.passed) }
+    }
+
+    fn accesses<'a>(
+        &'a self,
+        ranked: &'a Ranked,
+        example: &'a Example,
+    ) -> impl Iterator<Item = FindingAccess> + 'a {
+        let steps = ranked.key.pattern.steps().iter();
+        steps.zip(&example.accesses).map(|(step, access)| self.access(step.role, access))
+    }
+
+    fn access(&self, role: u8, access: &ExampleAccess) -> FindingAccess {
+        let Place { frame, inlined_into } = self.place(access.site);
+        FindingAccess {
+            role,
+            kind: kind_of(access.touch),
+            variable: self.names.variable(access, self.code()),
+            frame,
+            inlined_into,
+            thread: access.thread,
+            process: access.process,
+            atomic: access.atomic,
+            order: access.index,
+            stack: self.stack(&access.stack),
+            locks: access.locks.iter().map(|lock| self.lock(lock)).collect(),
+            code: self.code_place(access.site),
+        }
+    }
+
+    /// Innermost first, inlined functions included.
+    fn stack(&self, call_sites: &[u32]) -> Vec<Frame> {
+        let places = call_sites.iter().rev().map(|&site| self.place(site));
+        places.flat_map(|place| [place.frame].into_iter().chain(place.inlined_into)).collect()
+    }
+
+    fn lock(&self, lock: &ExampleLock) -> HeldLock {
+        HeldLock {
+            name: self.names.lock(lock, self.code()),
+            kind: lock.kind.clone(),
+            shared: lock.shared,
+            taken_at: self.place(lock.site).frame,
+        }
+    }
+
+    fn code_place(&self, site: u32) -> CodePlace {
+        let site = self.site(site);
+        let module = site.module.map(|module| &self.code().modules[module as usize]);
+        let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        CodePlace {
+            module: module.map(|module| seen_from(&module.path, &self.choices.working_folder)),
+            build_id: module.and_then(|module| known(&module.build_id)),
+            offset: format!("{:#x}", site.offset),
+        }
+    }
+
+    fn supporter(&self, place: usize, relation: Relation) -> Option<Supporter> {
+        let ranked = &self.conclusion.ranked[place];
+        let example = self.example(place)?;
+        let steps = ranked.key.pattern.steps().iter();
+        let accesses = steps.zip(&example.accesses).map(|(step, access)| RelatedAccess {
+            role: step.role,
+            kind: kind_of(access.touch),
+            variable: self.names.variable(access, self.code()),
+            frame: self.place(access.site).frame,
+        });
+        Some(Supporter {
+            pattern: ranked.key.pattern.name(),
+            class: class_of(ranked.key.pattern.class()),
+            score: ranked.score,
+            pattern_rank: ranked.rank,
+            relation,
+            failed_runs: ranked.failed,
+            passed_runs: ranked.passed,
+            accesses: accesses.collect(),
+        })
+    }
+}
+
+fn class_of(class: interleaving_patterns::Class) -> Class {
+    match class {
+        interleaving_patterns::Class::Order => Class::Order,
+        interleaving_patterns::Class::SingleVariable => Class::SingleVariable,
+        interleaving_patterns::Class::MultiVariable => Class::MultiVariable,
+    }
+}
+
+fn kind_of(touch: Touch) -> AccessKind {
+    match touch {
+        Touch::Read => AccessKind::Read,
+        Touch::Write => AccessKind::Write,
+        Touch::Free => AccessKind::Free,
+    }
+}
+
+fn study_of(figures: StudyFigures) -> Study {
+    Study {
+        first_pair: figures.first_pair,
+        second_pair: figures.second_pair,
+        pattern_rank: figures.rank,
+        patterns_at_rank_1: figures.at_rank_1 as u32,
+        pairs: figures.pairs as u32,
+        patterns: figures.patterns as u32,
+        median_distance: figures.median_distance,
+        longest_distance: figures.longest_distance,
+        access_window: figures.access_window,
+    }
+}

@@ -1,0 +1,179 @@
+//! The data of a finding, as JSON shows it. `docs/schema/findings.schema.json` says the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::Frame;
+
+/// Name and version of the form.
+pub const SCHEMA: &str = "unpick-findings/1";
+
+/// Everything a hunt found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    pub schema: String,
+    pub runs: Runs,
+    /// The formula of the scores: `jaccard`, `tarantula`, `ochiai`.
+    pub formula: String,
+    /// The most suspicious first.
+    pub findings: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runs {
+    pub total: u32,
+    pub passed: u32,
+    pub failed: u32,
+    /// Not counted: Unpick's own fault, or no verdict.
+    pub unusable: u32,
+}
+
+/// One cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Findings with the same score share a rank.
+    pub rank: u32,
+    /// Of the pattern in front, from 0 to 1.
+    pub score: f64,
+    pub class: Class,
+    /// `P1` to `P17`.
+    pub pattern: String,
+    /// Why this order of accesses is wrong, in plain words.
+    pub sentence: String,
+    /// In the order of execution.
+    pub accesses: Vec<FindingAccess>,
+    /// In how many failing and passing runs the pattern occurred.
+    pub failed_runs: u32,
+    pub passed_runs: u32,
+    /// The failing run that threads, stacks, locks and order of `accesses` are from.
+    pub example_run: u32,
+    /// Failing runs ended before the last access of a longer pattern: this is what all of them share.
+    pub cut_short: bool,
+    /// Other patterns of the same cause, the most suspicious first.
+    pub supporters: Vec<Supporter>,
+    /// Supporters that are not listed.
+    pub further_supporters: u32,
+    pub study: Study,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    Order,
+    SingleVariable,
+    MultiVariable,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessKind {
+    Read,
+    Write,
+    /// A write: the memory was given back.
+    Free,
+}
+
+/// Where code is, for those who look for it without names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodePlace {
+    pub module: Option<String>,
+    pub build_id: Option<String>,
+    /// Return address in the terms of the module's file, in hex.
+    pub offset: String,
+}
+
+/// An access of the pattern in front.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingAccess {
+    /// 1 or 2: which of the two threads.
+    pub role: u8,
+    pub kind: AccessKind,
+    /// What the program calls the bytes.
+    pub variable: Option<String>,
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// Functions the first one was inlined into.
+    pub inlined_into: Vec<Frame>,
+    /// In the example run.
+    pub thread: u16,
+    pub process: u32,
+    pub atomic: bool,
+    /// Place in the order of accesses of the example run's process.
+    pub order: u32,
+    /// The calls that led here, innermost first; empty: not known.
+    pub stack: Vec<Frame>,
+    pub locks: Vec<HeldLock>,
+    pub code: CodePlace,
+}
+
+/// A lock that was held at an access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldLock {
+    pub name: Option<String>,
+    /// `mutex`, `rwlock`, …
+    pub kind: String,
+    /// Held together with other readers.
+    pub shared: bool,
+    pub taken_at: Frame,
+}
+
+/// How a supporter stands to the pattern in front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// It has all accesses of the pattern in front, and more.
+    Contains,
+    /// The pattern in front has all its accesses.
+    PartOf,
+    /// It has code in common with the group.
+    SharesCode,
+    /// It occurred in the same failing runs.
+    SameRuns,
+}
+
+/// Another pattern of the same cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Supporter {
+    pub pattern: String,
+    pub class: Class,
+    pub score: f64,
+    /// Among all patterns.
+    pub pattern_rank: u32,
+    pub relation: Relation,
+    pub failed_runs: u32,
+    pub passed_runs: u32,
+    pub accesses: Vec<RelatedAccess>,
+}
+
+/// An access of a supporter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelatedAccess {
+    pub role: u8,
+    pub kind: AccessKind,
+    pub variable: Option<String>,
+    #[serde(flatten)]
+    pub frame: Frame,
+}
+
+/// Figures to compare with the studies of the papers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    pub first_pair: Option<f64>,
+    pub second_pair: Option<f64>,
+    pub pattern_rank: u32,
+    pub patterns_at_rank_1: u32,
+    pub pairs: u32,
+    pub patterns: u32,
+    pub median_distance: Option<u32>,
+    pub longest_distance: Option<u32>,
+    pub access_window: Option<u32>,
+}
+
+impl Findings {
+    /// As JSON, for people too.
+    ///
+    /// # Panics
+    /// Never: there is nothing in it that JSON cannot say.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("scores are finite and keys are texts")
+    }
+}

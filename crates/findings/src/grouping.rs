@@ -1,0 +1,173 @@
+//! One finding per bug: patterns that show the same cause form a group, and one of them leads it.
+//!
+//! Takes   a `Conclusion`, and which sites are one line of source.
+//! Gives   groups, the most suspicious first.
+//! Misses  that two bugs are two, where one shows in the runs of the other only and they share code.
+//! Invents a common cause for patterns that have all their failing runs in common.
+//!
+//! A group is made around the best pattern that is still free:
+//! - its **core** is what has the same score in the same failing runs: nothing in the runs tells these patterns apart;
+//! - then what shares a line of code with the core, and whose failing runs are among the core's or the other way round;
+//! - then the leader's pattern on the same lines at other sites.
+//!
+//! Who leads the core is told in `leader`. If the leader is not in all failing runs, because some ended before its last access,
+//! the pair it began with leads, where all failing runs have it (and at most half of the passing ones: what nearly
+//! every run has explains nothing).
+
+mod leader;
+
+use std::collections::HashSet;
+
+use unpick_analyses::interleaving_patterns::{AccessKind, Class};
+use unpick_analyses::ranking::{Conclusion, Ranked, RunSet};
+
+use crate::finding::Relation;
+
+/// Patterns of one cause, as places in `Conclusion::ranked`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    pub leader: usize,
+    /// The leader stands for a longer pattern that some failing runs did not live to finish.
+    pub cut_short: bool,
+    /// The most suspicious first.
+    pub supporters: Vec<(usize, Relation)>,
+    /// The best score in the group.
+    pub score: f64,
+}
+
+/// Groups the patterns that go with failing; at most `most` groups. `line_of` gives the same number for sites on
+/// the same line of source.
+pub fn group(conclusion: &Conclusion, line_of: impl Fn(u32) -> u32, most: usize) -> Vec<Group> {
+    let mut grouping = Grouping::new(conclusion, line_of);
+    let mut groups = Vec::new();
+    while groups.len() < most
+        && let Some(group) = grouping.next_group()
+    {
+        groups.push(group);
+    }
+    groups
+}
+
+struct Grouping<'c, L> {
+    conclusion: &'c Conclusion,
+    line_of: L,
+    /// Patterns that are in no group yet, the most suspicious first.
+    free: Vec<usize>,
+}
+
+impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
+    fn new(conclusion: &'c Conclusion, line_of: L) -> Self {
+        let goes_with_failing =
+            |place: &usize| is_suspicious(conclusion, &conclusion.ranked[*place]);
+        let free = (0..conclusion.evidence.len()).filter(goes_with_failing).collect();
+        Grouping { conclusion, line_of, free }
+    }
+
+    fn ranked(&self, place: usize) -> &'c Ranked {
+        &self.conclusion.ranked[place]
+    }
+
+    fn failing(&self, place: usize) -> &'c RunSet {
+        &self.conclusion.evidence[place].failing
+    }
+
+    fn next_group(&mut self) -> Option<Group> {
+        let seed = *self.free.first()?;
+        let core: Vec<usize> =
+            self.free.iter().copied().filter(|&place| self.is_like(seed, place)).collect();
+        let chosen = leader::choose(self.conclusion, &core);
+        let beginning = self.shared_beginning(chosen);
+        let leader = beginning.unwrap_or(chosen);
+        let lines: HashSet<u32> =
+            core.iter().chain([&leader]).flat_map(|&place| self.lines(place)).collect();
+        let is_member = |place: usize| {
+            place == leader
+                || core.contains(&place)
+                || self.is_copy(leader, place)
+                || self.is_nested(seed, place)
+                    && self.lines(place).any(|line| lines.contains(&line))
+        };
+        let (members, free): (Vec<usize>, Vec<usize>) =
+            self.free.iter().partition(|&&place| is_member(place));
+        let others = members.into_iter().filter(|&place| place != leader);
+        let supporters = others.map(|place| (place, self.relation(leader, place, seed))).collect();
+        self.free = free;
+        let score = self.ranked(seed).score;
+        Some(Group { leader, cut_short: beginning.is_some(), supporters, score })
+    }
+
+    fn lines(&self, place: usize) -> impl Iterator<Item = u32> {
+        self.ranked(place).key.sites().iter().map(|&site| (self.line_of)(site))
+    }
+
+    /// Nothing in the runs tells the two apart.
+    fn is_like(&self, one: usize, other: usize) -> bool {
+        self.ranked(one).score == self.ranked(other).score
+            && self.failing(one) == self.failing(other)
+    }
+
+    /// The same pattern on the same lines: a template or an inlined function has many sites for one line.
+    fn is_copy(&self, one: usize, other: usize) -> bool {
+        self.ranked(one).key.pattern == self.ranked(other).key.pattern
+            && self.lines(one).eq(self.lines(other))
+    }
+
+    fn is_nested(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (self.failing(one), self.failing(other));
+        one.is_subset_of(other) || other.is_subset_of(one)
+    }
+
+    /// For a pattern that some failing runs lack: the pair it began with, if all failing runs have that.
+    fn shared_beginning(&self, chosen: usize) -> Option<usize> {
+        let runs = &self.conclusion.runs;
+        let ranked = self.ranked(chosen);
+        if ranked.failed == runs.failed || ranked.key.pattern.class() == Class::Order {
+            return None;
+        }
+        let pairs = ranked.key.pattern.pairs().into_iter();
+        let last = ranked.key.pattern.steps().len() - 1;
+        let begun = pairs.filter(|pair| !pair.contains(&last)).filter_map(|[first, second]| {
+            let steps = steps_of(ranked);
+            self.conclusion.find_pair([steps[first], steps[second]])
+        });
+        let explains =
+            |pair: &&Ranked| pair.failed == runs.failed && 2 * pair.passed <= runs.passed;
+        let pair = begun.into_iter().find(explains)?;
+        self.free.iter().copied().find(|&place| self.ranked(place).key == pair.key)
+    }
+
+    /// How a member stands to its leader; `seed` is one of the core.
+    fn relation(&self, leader: usize, place: usize, seed: usize) -> Relation {
+        let (leading, other) = (steps_of(self.ranked(leader)), steps_of(self.ranked(place)));
+        let leader_lines: HashSet<u32> = self.lines(leader).collect();
+        if is_within(&leading, &other) {
+            Relation::Contains
+        } else if is_within(&other, &leading) {
+            Relation::PartOf
+        } else if self.lines(place).any(|line| leader_lines.contains(&line))
+            || !self.is_like(seed, place)
+        {
+            Relation::SharesCode
+        } else {
+            Relation::SameRuns
+        }
+    }
+}
+
+/// The kind and site of each access of a pattern.
+fn steps_of(ranked: &Ranked) -> Vec<(AccessKind, u32)> {
+    let kinds = ranked.key.pattern.steps().iter().map(|step| step.kind);
+    kinds.zip(ranked.key.sites().iter().copied()).collect()
+}
+
+/// Whether all accesses of `part` are in `whole`, in this order.
+fn is_within(part: &[(AccessKind, u32)], whole: &[(AccessKind, u32)]) -> bool {
+    let mut rest = whole.iter();
+    part.iter().all(|step| rest.any(|other| other == step))
+}
+
+/// A larger share of the failing runs has it than of the passing ones.
+fn is_suspicious(conclusion: &Conclusion, ranked: &Ranked) -> bool {
+    let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
+    share(ranked.failed, conclusion.runs.failed) > share(ranked.passed, conclusion.runs.passed)
+}

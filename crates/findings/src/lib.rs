@@ -1,0 +1,26 @@
+//! Findings: what a user is told, as data. Text comes last, in the printers.
+//!
+//! Takes   the `Conclusion` of all runs, and somebody who knows names (`Names`).
+//! Gives   `Findings`: ranked, grouped so that one cause is one finding, explained; as JSON they follow
+//!         `docs/schema/findings.schema.json`.
+//! Misses  what was not ranked high enough to have evidence.
+//! Invents a common cause for what only ever happens together.
+//! Cost    the square of the patterns with evidence in one group, at most some millions of steps.
+//!
+//! Nothing here reads files: names come through a trait.
+#![forbid(unsafe_code)]
+
+mod describe;
+mod finding;
+mod grouping;
+mod names;
+mod paths;
+mod sentences;
+
+pub use describe::{Choices, describe};
+pub use finding::{
+    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, RelatedAccess,
+    Relation, Runs, SCHEMA, Study, Supporter,
+};
+pub use grouping::{Group, group};
+pub use names::{Frame, Names, Place};

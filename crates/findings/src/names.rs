@@ -1,0 +1,31 @@
+//! Who gives names: injected, so that findings need no files.
+
+use serde::{Deserialize, Serialize};
+use unpick_analyses::interleaving_patterns::CodeSite;
+use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock};
+
+/// A function at a line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Frame {
+    pub function: Option<String>,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    pub column: Option<u32>,
+}
+
+/// A place in the code, in words.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Place {
+    /// What a reader should look at.
+    pub frame: Frame,
+    /// The functions it was inlined into, from the inside out.
+    pub inlined_into: Vec<Frame>,
+}
+
+/// Knows names. What it does not know it leaves out.
+pub trait Names {
+    fn place(&self, site: CodeSite, code: &CodeBook) -> Place;
+    /// What the program calls the bytes of an access.
+    fn variable(&self, access: &ExampleAccess, code: &CodeBook) -> Option<String>;
+    fn lock(&self, lock: &ExampleLock, code: &CodeBook) -> Option<String>;
+}

@@ -1,0 +1,144 @@
+//! Why an interleaving is wrong, in one or two plain sentences.
+//!
+//! Takes   a pattern and its accesses with names.      Gives  text for people.
+
+use unpick_analyses::PatternId;
+use unpick_analyses::ranking::RunCounts;
+
+use crate::finding::{AccessKind, FindingAccess};
+
+/// What is known about the order of a pair the other way round.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OtherWayRound {
+    /// In how many passing runs it happened.
+    pub passed: u32,
+}
+
+/// Says what is wrong about the accesses of a pattern.
+pub fn sentence(
+    pattern: PatternId,
+    accesses: &[FindingAccess],
+    other_way_round: OtherWayRound,
+    runs: &RunCounts,
+) -> String {
+    let told = Told { accesses };
+    match pattern.number() {
+        1..=3 => format!("{} {}", told.pair(pattern), order(other_way_round, runs)),
+        4..=8 => told.triple(pattern),
+        _ => told.two_variables(pattern),
+    }
+}
+
+/// Which order passing runs had.
+fn order(other_way_round: OtherWayRound, runs: &RunCounts) -> String {
+    match other_way_round.passed {
+        0 => "No passing run shows these two accesses the other way round next to each other."
+            .to_owned(),
+        passed => format!(
+            "They came the other way round in {passed} of the {} runs that passed.",
+            runs.passed
+        ),
+    }
+}
+
+struct Told<'a> {
+    accesses: &'a [FindingAccess],
+}
+
+impl Told<'_> {
+    /// `thread 1 (deposit)`.
+    fn who(&self, at: usize) -> String {
+        let access = &self.accesses[at];
+        match &access.frame.function {
+            Some(function) => format!("thread {} (`{function}`)", access.role),
+            None => format!("thread {}", access.role),
+        }
+    }
+
+    fn what(&self, at: usize) -> String {
+        match &self.accesses[at].variable {
+            Some(name) => format!("`{name}`"),
+            None => "the same memory".to_owned(),
+        }
+    }
+
+    fn did(&self, at: usize) -> &'static str {
+        match self.accesses[at].kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "wrote",
+            AccessKind::Free => "freed",
+        }
+    }
+
+    fn is_free(&self, at: usize) -> bool {
+        self.accesses[at].kind == AccessKind::Free
+    }
+
+    fn pair(&self, pattern: PatternId) -> String {
+        let (first, second, what) = (self.who(0), self.who(1), self.what(0));
+        let text = match pattern.number() {
+            _ if self.is_free(0) => {
+                let used = if self.is_free(1) { "freed it again" } else { "used it" };
+                format!("{first} freed {what}, and then {second} {used}.")
+            }
+            1 => format!("{first} read {what} before {second} {} it.", self.did(1)),
+            2 => format!("{second} read {what} after {first} had written it."),
+            _ => format!("{first} wrote {what} before {second} {} it.", self.did(1)),
+        };
+        capitalised(text)
+    }
+
+    fn triple(&self, pattern: PatternId) -> String {
+        let (first, second, what) = (self.who(0), self.who(1), self.what(0));
+        let between = self.did(1);
+        let text = match pattern.number() {
+            4 => format!(
+                "{first} read {what} twice and {second} {between} it in between: the two reads see different values, \
+                 which neither thread going first would give."
+            ),
+            5 => format!(
+                "{first} wrote {what} and read it again, but {second} {between} it in between: the read sees the other \
+                 thread's value instead of its own."
+            ),
+            6 => format!(
+                "{second} read {what} between two writes of {first}: it saw a value that was not meant to be \
+                 seen, which neither thread going first would give."
+            ),
+            7 => format!(
+                "{first} read {what} and then {} it, but {second} {between} it in between: that value is lost, because the \
+                 later write knows only the old one.",
+                self.did(2)
+            ),
+            _ => format!(
+                "{second} {between} {what} between two writes of {first}: its value is lost, and what {first} wrote \
+                 belongs to two different states."
+            ),
+        };
+        capitalised(text)
+    }
+
+    fn two_variables(&self, pattern: PatternId) -> String {
+        let [x, y] = [0, 1].map(|pair| self.what(pattern.pairs()[pair][0]));
+        let (first, second) = (self.who(0), self.who(1));
+        let text = match pattern.number() {
+            9..=11 => format!(
+                "{first} and {second} both wrote {x} and {y}, but in different order: one variable keeps the value \
+                 of the one thread, the other that of the other, and they do not fit together."
+            ),
+            12 | 13 | 17 => format!(
+                "{second} read {x} and {y} while {first} was writing them: it saw one before and one after \
+                 the change, and they do not fit together."
+            ),
+            _ => format!(
+                "{first} read {x} and {y} while {second} was writing them: it saw one before and one after \
+                 the change, and they do not fit together."
+            ),
+        };
+        capitalised(text)
+    }
+}
+
+fn capitalised(text: String) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,252 @@
+//! From traces to findings: which pattern leads, who supports it, what is said.
+
+#[path = "../../analyses/tests/traces/mod.rs"]
+mod traces;
+
+use std::path::{Path, PathBuf};
+
+use boon::{Compiler, Schemas};
+use traces::collect;
+use unpick_analyses::interleaving_patterns::CodeSite;
+use unpick_analyses::ranking::{CodeBook, Conclusion, ExampleAccess, ExampleLock, ExampleMemory};
+use unpick_analyses::{Formula, LabelledRun, Options, RunPatterns, conclude};
+use unpick_events::Label::{self, Fail, Pass, Unusable};
+use unpick_findings::{Choices, Finding, Findings, Frame, Names, Place, Relation, describe};
+
+/// Site 31 is line 31 of bank.c; sites above 100 are on the line of their last two digits, as inlined copies are.
+struct TestNames;
+
+impl Names for TestNames {
+    fn place(&self, site: CodeSite, _: &CodeBook) -> Place {
+        let frame = Frame {
+            function: Some(format!("f{}", site.offset)),
+            file: Some("/home/me/bank/src/bank.c".to_owned()),
+            line: Some(site.offset as u32 % 100),
+            column: Some(5),
+        };
+        Place { frame, inlined_into: Vec::new() }
+    }
+
+    fn variable(&self, access: &ExampleAccess, _: &CodeBook) -> Option<String> {
+        let ExampleMemory::Other { address } = access.memory else { return None };
+        ('a'..='z').find(|&name| traces::address_of(name) == address).map(String::from)
+    }
+
+    fn lock(&self, _: &ExampleLock, _: &CodeBook) -> Option<String> {
+        None
+    }
+}
+
+fn concluded(traces: &[(Label, &str)]) -> Conclusion {
+    let runs: Vec<(Label, RunPatterns)> =
+        traces.iter().map(|(label, trace)| (*label, collect(trace, Options::default()))).collect();
+    let labelled = runs.iter().zip(1..).map(|((label, patterns), number)| LabelledRun {
+        number,
+        label: *label,
+        patterns,
+    });
+    conclude(labelled, Formula::Jaccard).unwrap()
+}
+
+fn found(traces: &[(Label, &str)]) -> Findings {
+    let choices = Choices {
+        working_folder: PathBuf::from("/home/me/bank"),
+        most_findings: 10,
+        most_supporters: 20,
+    };
+    describe(&concluded(traces), &TestNames, &choices)
+}
+
+/// `P5 1 2 3`: the pattern in front and its lines.
+fn leader(finding: &Finding) -> String {
+    let lines = finding.accesses.iter().map(|access| format!(" {}", access.frame.line.unwrap()));
+    lines.fold(finding.pattern.clone(), |text, line| text + &line)
+}
+
+fn leaders(findings: &Findings) -> Vec<String> {
+    findings.findings.iter().map(leader).collect()
+}
+
+fn supporters(finding: &Finding) -> Vec<(String, Relation)> {
+    let name = |supporter: &unpick_findings::Supporter| {
+        let lines =
+            supporter.accesses.iter().map(|access| format!(" {}", access.frame.line.unwrap()));
+        lines.fold(supporter.pattern.clone(), |text, line| text + &line)
+    };
+    finding.supporters.iter().map(|supporter| (name(supporter), supporter.relation)).collect()
+}
+
+#[test]
+fn an_order_violation_leads_the_longer_patterns_that_contain_it() {
+    // UNICORN Fig. 1: the main thread takes the mutex away at 10 before the worker has done with it at 20.
+    let findings = found(&[(Pass, "2r x 5, 2r x 20, 1w x 10"), (Fail, "2r x 5, 1w x 10, 2r x 20")]);
+    assert_eq!(leaders(&findings), ["P2 10 20"]);
+    let finding = &findings.findings[0];
+    assert!(supporters(finding).contains(&("P4 5 10 20".to_owned(), Relation::Contains)));
+    assert_eq!(finding.class, unpick_findings::Class::Order);
+    assert_eq!(
+        finding.sentence,
+        "Thread 2 (`f20`) read `x` after thread 1 (`f10`) had written it. They came the other way round in 1 of the 1 runs \
+         that passed."
+    );
+}
+
+#[test]
+fn an_atomicity_violation_leads_its_pair_if_both_serial_orders_pass() {
+    // UNICORN's LoadScript: thread 2 writes between a write and a read of thread 1.
+    let findings = found(&[
+        (Pass, "2w x 2, 1w x 1, 1r x 3"),
+        (Pass, "1w x 1, 1r x 3, 2w x 2"),
+        (Fail, "1w x 1, 2w x 2, 1r x 3"),
+    ]);
+    assert_eq!(leaders(&findings), ["P5 1 2 3"]);
+    assert!(supporters(&findings.findings[0]).contains(&("P2 2 3".to_owned(), Relation::PartOf)));
+    assert!(findings.findings[0].sentence.contains("instead of its own"));
+}
+
+#[test]
+fn the_pair_leads_if_passing_runs_have_one_order_only() {
+    let findings = found(&[(Pass, "1w x 1, 1r x 3, 2w x 2"), (Fail, "1w x 1, 2w x 2, 1r x 3")]);
+    assert_eq!(leaders(&findings), ["P2 2 3"]);
+}
+
+#[test]
+fn a_value_in_between_that_was_read_leads_the_pair_that_comes_after() {
+    // UNICORN Fig. 2: the log is closed at 1 and open again at 3; at 2 it is found closed.
+    let findings = found(&[
+        (Pass, "2r x 2, 1w x 1, 1w x 3"),
+        (Pass, "1w x 1, 1w x 3, 2r x 2"),
+        (Fail, "1w x 1, 2r x 2, 1w x 3"),
+    ]);
+    assert_eq!(findings.findings[0].pattern, "P6");
+    assert_eq!(findings.findings.len(), 1);
+}
+
+/// UNICORN Table II, with an unusable run.
+const TABLE_2: [(Label, &str); 7] = [
+    (Pass, "1w x 1, 2w x 2, 1w y 4, 2w y 3"),
+    (Pass, "2w x 2, 1w x 1, 2w y 3, 1w y 4"),
+    (Pass, "1w x 1, 2w x 2, 1w y 4, 2w y 3"),
+    (Unusable, "1w x 1, 2r x 2"),
+    (Pass, "2w x 2, 1w x 1, 2w y 3, 1w y 4"),
+    (Fail, "1w x 1, 2w x 2, 2w y 3, 1w y 4"),
+    (Fail, "1w x 1, 2w x 2, 2w y 3, 1w y 4"),
+];
+
+#[test]
+fn two_variables_that_are_torn_apart_are_one_finding() {
+    let findings = found(&TABLE_2);
+    assert_eq!(leaders(&findings), ["P9 1 2 3 4"]);
+    let finding = &findings.findings[0];
+    assert_eq!(
+        (finding.rank, finding.score, finding.failed_runs, finding.passed_runs),
+        (1, 1.0, 2, 0)
+    );
+    let parts = [("P3 1 2".to_owned(), Relation::PartOf), ("P3 3 4".to_owned(), Relation::PartOf)];
+    assert_eq!(supporters(finding), parts);
+    assert_eq!((findings.runs.total, findings.runs.unusable), (7, 1));
+    assert_eq!(finding.example_run, 6);
+    assert_eq!((finding.study.first_pair, finding.study.patterns_at_rank_1), (Some(0.5), 1));
+}
+
+#[test]
+fn what_failing_code_does_afterwards_supports_the_cause() {
+    let cause = "1w x 1, 2w x 2, 1r x 3";
+    let effect = "1w e 90, 3r e 91";
+    let findings = found(&[
+        (Pass, "2w x 2, 1w x 1, 1r x 3"),
+        (Pass, "1w x 1, 1r x 3, 2w x 2"),
+        (Fail, &format!("{cause}, {effect}")),
+        (Fail, &format!("{cause}, {effect}")),
+    ]);
+    assert_eq!(leaders(&findings), ["P5 1 2 3"]);
+    let effect = ("P2 90 91".to_owned(), Relation::SameRuns);
+    assert!(supporters(&findings.findings[0]).contains(&effect));
+}
+
+#[test]
+fn two_bugs_are_two_findings() {
+    let quiet = "2r x 20, 1w x 10, 2r y 40, 1w y 30";
+    let findings = found(&[
+        (Pass, quiet),
+        (Pass, quiet),
+        (Fail, "1w x 10, 2r x 20, 2r y 40, 1w y 30"),
+        (Fail, "2r x 20, 1w x 10, 1w y 30, 2r y 40"),
+    ]);
+    assert_eq!(leaders(&findings), ["P2 10 20", "P2 30 40"]);
+    assert_eq!(findings.findings.iter().map(|finding| finding.rank).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn where_runs_end_before_the_last_access_their_common_beginning_leads() {
+    let whole = "1r x 1, 2w x 2, 1r x 3";
+    let cut = "1r x 1, 2w x 2";
+    let harmless = "1r x 1, 2w x 2";
+    let other = "2w x 2, 1r x 1, 1r x 3";
+    let mut traces = vec![(Fail, whole); 3];
+    traces.extend(vec![(Fail, cut); 2]);
+    traces.extend(vec![(Pass, harmless); 5]);
+    traces.extend(vec![(Pass, other); 5]);
+    let findings = found(&traces);
+    assert_eq!(leaders(&findings), ["P1 1 2"]);
+    let finding = &findings.findings[0];
+    assert!(finding.cut_short);
+    assert_eq!((finding.failed_runs, finding.passed_runs), (5, 5));
+    assert!(supporters(finding).contains(&("P4 1 2 3".to_owned(), Relation::Contains)));
+}
+
+#[test]
+fn a_beginning_that_most_passing_runs_have_explains_nothing() {
+    let mut traces = vec![(Fail, "1r x 1, 2w x 2, 1r x 3"); 3];
+    traces.push((Fail, "1r x 1, 2w x 2"));
+    traces.extend(vec![(Pass, "1r x 1, 2w x 2"); 6]);
+    traces.push((Pass, "2w x 2, 1r x 1, 1r x 3"));
+    let findings = found(&traces);
+    assert!(findings.findings.iter().all(|finding| !finding.cut_short));
+    assert_ne!(leader(&findings.findings[0]), "P1 1 2");
+}
+
+#[test]
+fn copies_of_one_line_are_one_cause() {
+    // Sites 20 and 120 are both on line 20; each is in one failing run only.
+    let findings = found(&[
+        (Pass, "2r x 20, 1w x 10"),
+        (Fail, "1w x 10, 2r x 20"),
+        (Fail, "1w x 10, 2r x 120"),
+    ]);
+    assert_eq!(leaders(&findings), ["P2 10 20"]);
+    assert_eq!(supporters(&findings.findings[0]), [("P2 10 20".to_owned(), Relation::SharesCode)]);
+}
+
+#[test]
+fn what_goes_with_passing_is_no_finding() {
+    let findings = found(&[(Pass, "1w x 1, 2r x 2"), (Pass, "1w x 1, 2r x 2"), (Fail, "1w x 1")]);
+    assert!(findings.findings.is_empty());
+    assert!(found(&[(Pass, "1w x 1, 2r x 2")]).findings.is_empty(), "no failing run");
+    assert!(found(&[]).findings.is_empty(), "no run");
+}
+
+#[test]
+fn files_are_named_as_seen_from_the_working_folder() {
+    let findings = found(&TABLE_2);
+    assert_eq!(findings.findings[0].accesses[0].frame.file.as_deref(), Some("src/bank.c"));
+}
+
+#[test]
+fn the_json_is_as_the_schema_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/findings.schema.json");
+    let mut schemas = Schemas::new();
+    let index = Compiler::new().compile(path.to_str().unwrap(), &mut schemas).unwrap();
+    for traces in [&TABLE_2[..], &TABLE_2[..1]] {
+        let findings = found(traces);
+        let value = serde_json::from_str(&findings.to_json()).unwrap();
+        if let Err(error) = schemas.validate(&value, index) {
+            panic!("{error:#}\n{}", findings.to_json());
+        }
+        let read: Findings = serde_json::from_str(&findings.to_json()).unwrap();
+        assert_eq!(read, findings, "and it can be read back");
+    }
+    let mut strange: serde_json::Value = serde_json::from_str(&found(&TABLE_2).to_json()).unwrap();
+    strange["findings"][0]["accesses"][0]["role"] = 3.into();
+    assert!(schemas.validate(&strange, index).is_err(), "the schema refuses something");
+}
