@@ -5,8 +5,11 @@
 //!         million events/s.
 #![forbid(unsafe_code)]
 
+mod processor_time;
+
 use std::hint::black_box;
 
+use processor_time::processor_seconds;
 use unpick_events::access::PastKind;
 use unpick_events::{Kind, Past, Site, ThreadId};
 use unpick_recording::writer::{Draft, Writer};
@@ -55,13 +58,6 @@ fn timed<T>(stage: &str, megabytes: f64, events: u64, work: impl FnOnce() -> T) 
     }
     println!();
     result
-}
-
-/// Processor time this thread has had.
-fn processor_seconds() -> f64 {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").expect("a Linux kernel");
-    let nanoseconds = times.split(' ').next().and_then(|time| time.parse::<f64>().ok());
-    nanoseconds.expect("the first number is the time on a processor") / 1e9
 }
 
 /// Something that needs the whole event.

@@ -2,13 +2,17 @@
 //!
 //! Takes   the number of runs (default 100) and of pairs in each run (default 100000; a tenth and a hundredth of it
 //!         are measured first).
-//! Gives   per size: seconds on the wall from event files in memory to stored results, and from those to the ranking;
-//!         nanoseconds per pair; how large the results are; the most memory the process ever had.
+//! Gives   per size: seconds from event files in memory to stored results, and from those to the ranking;
+//!         nanoseconds of work per pair; how large the results are; the most memory the process ever had. Seconds are
+//!         processor time (other work on the machine does not count); collecting is divided by the workers, which share it evenly.
 #![forbid(unsafe_code)]
 
-use std::sync::Mutex;
-use std::time::Instant;
+#[path = "../processor_time.rs"]
+mod processor_time;
 
+use std::sync::Mutex;
+
+use processor_time::processor_seconds;
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
 };
@@ -38,12 +42,11 @@ fn main() {
 
 fn measure(runs: u32, pairs: u64) {
     let accesses = accesses_for(pairs);
-    let started = Instant::now();
-    let (stored, making) = collect_all(runs, accesses);
-    let collecting = (started.elapsed().as_secs_f64() - making / WORKERS as f64).max(0.0);
-    let started = Instant::now();
+    let (stored, work) = collect_all(runs, accesses);
+    let collecting = work / WORKERS as f64;
+    let started = processor_seconds();
     let conclusion = conclude_all(&stored);
-    let concluding = started.elapsed().as_secs_f64();
+    let concluding = processor_seconds() - started;
     let first = RunPatterns::from_bytes(&stored[0], "the first run").expect("just written");
     let all_pairs = first.pairs as f64 * f64::from(runs);
     println!(
@@ -53,7 +56,7 @@ fn measure(runs: u32, pairs: u64) {
         stored[0].len() / 1000,
         collecting,
         concluding,
-        (collecting + concluding) * WORKERS as f64 / all_pairs * 1e9,
+        (work + concluding) / all_pairs * 1e9,
         peak_megabytes(),
     );
     assert!(!conclusion.ranked.is_empty(), "there are patterns");
@@ -66,7 +69,7 @@ fn accesses_for(pairs: u64) -> u64 {
     pairs * trial / found
 }
 
-/// The stored results of all runs, and the seconds of work it took to make their recordings up, which do not count.
+/// The stored results of all runs, and the seconds of work it took; making the recordings up does not count.
 fn collect_all(runs: u32, accesses: u64) -> (Vec<Vec<u8>>, f64) {
     let results = Mutex::new((vec![Vec::new(); runs as usize], 0.0));
     std::thread::scope(|scope| {
@@ -74,13 +77,13 @@ fn collect_all(runs: u32, accesses: u64) -> (Vec<Vec<u8>>, f64) {
             let results = &results;
             scope.spawn(move || {
                 for run in (worker..runs as usize).step_by(WORKERS) {
-                    let started = Instant::now();
                     let bytes = recording_of(run as u64, accesses);
-                    let making = started.elapsed().as_secs_f64();
+                    let started = processor_seconds();
                     let stored = collected(&bytes).to_bytes();
+                    let work = processor_seconds() - started;
                     let mut results = results.lock().expect("no worker panics");
                     results.0[run] = stored;
-                    results.1 += making;
+                    results.1 += work;
                 }
             });
         }
