@@ -13,9 +13,11 @@
 //! each of several locations is one pair here if it is the same two accesses: a copy of a structure meets
 //! another copy once, not once per field.
 
+mod hidden;
 mod pair_list;
 mod walk;
 pub mod window;
 
+pub use hidden::{HiddenPairs, SiteAccess};
 pub use pair_list::{Pair, PairCollector, PairList};
 pub use walk::{AccessId, AccessTable, LivedBytes, LocationId, WindowWalk};

@@ -25,10 +25,10 @@ mod found;
 mod result;
 mod slices;
 
-pub use catalogue::{AccessKind, Class, PatternId, Step, Variable};
+pub use catalogue::{AccessKind, Arrangement, Class, PatternId, Step, Variable, of_two_pairs};
 pub use collect::Collector;
 pub use result::{
-    Access, Block, CodeModule, CodeSite, FoundPattern, Lock, Memory, RunPatterns, Touch,
+    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
 };
 
 use serde::{Deserialize, Serialize};

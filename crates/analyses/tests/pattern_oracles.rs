@@ -196,6 +196,32 @@ fn naive_unicorn(steps: &[Step], window: usize, pair_window: usize) -> Summary {
     summary
 }
 
+/// All pairs of sites in rows that a window holds together, but for those that are patterns.
+fn naive_hidden_pairs(
+    steps: &[Step],
+    window: usize,
+    visible: &Summary,
+) -> BTreeSet<(u8, Vec<u64>)> {
+    let mut hidden = BTreeSet::new();
+    for (_, life) in histories(steps) {
+        let row_of =
+            |at: usize| life[..at].windows(2).filter(|two| two[0].thread != two[1].thread).count();
+        for (at, first) in life.iter().enumerate() {
+            for (later, second) in life.iter().enumerate().skip(at + 1) {
+                if first.conflicts_with(second) && row_of(later + 1) - row_of(at + 1) < window {
+                    let pattern = PatternId::of_pair(first.kind(), second.kind()).unwrap();
+                    hidden.insert((
+                        pattern.number(),
+                        vec![u64::from(first.site), u64::from(second.site)],
+                    ));
+                }
+            }
+        }
+    }
+    hidden.retain(|pair| !visible.contains_key(pair));
+    hidden
+}
+
 fn naive_combination(one: &NaivePair, other: &NaivePair) -> Option<(PatternId, Vec<Seen>)> {
     let ([a, b], [c, d]) = (one.ends, other.ends);
     if !one.lives.is_disjoint(&other.lives) {
@@ -246,6 +272,20 @@ proptest! {
         let run = collect_steps(&steps, Options { mode: Mode::Unicorn, access_window, pair_window });
         let expected = naive_unicorn(&steps, access_window as usize, pair_window as usize);
         prop_assert_eq!(summary_of(&run), expected);
+    }
+
+    #[test]
+    fn hidden_pairs_are_what_rows_hide(
+        steps in prop::collection::vec(step(), 0..40), access_window in 2..7_u32,
+    ) {
+        let run = collect_steps(&steps, Options { access_window, ..Options::default() });
+        let offset = |site: u32| run.sites[site as usize].offset;
+        let hidden: BTreeSet<_> = run.hidden_pairs.iter()
+            .map(|pair| (pair.pattern.number(), pair.sites.map(offset).to_vec())).collect();
+        prop_assert_eq!(hidden, naive_hidden_pairs(&steps, access_window as usize, &summary_of(&run)));
+        let seen: BTreeSet<u64> = run.seen_sites.iter().map(|&site| offset(site)).collect();
+        let accessed = steps.iter().filter(|step| step.deed != Deed::Gone);
+        prop_assert_eq!(seen, accessed.map(|step| u64::from(step.site)).collect::<BTreeSet<_>>());
     }
 
     #[test]

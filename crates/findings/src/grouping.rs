@@ -5,15 +5,17 @@
 //! Misses  that two bugs are two, where one shows in the runs of the other only and they share code.
 //! Invents a common cause for patterns that have all their failing runs in common.
 //!
-//! A group is made around the best pattern that is still free:
+//! A group is made around the best pattern that is still free. If nothing that has its score in its failing runs can be the
+//! cause (`doubt`), around the best pattern that can be behind it. Then:
 //! - its **core** is what has the same score in the same failing runs: nothing in the runs tells these patterns apart;
-//! - then what shares a line of code with the core, and whose failing runs are among the core's or the other way round;
+//! - then what shares a line of code with the core, and whose failing runs nearly all are among the core's or the other way round;
 //! - then the leader's pattern on the same lines at other sites.
 //!
 //! Who leads the core is told in `leader`. If the leader is not in all failing runs, because some ended before its last access,
 //! the pair it began with leads, where all failing runs have it (and at most half of the passing ones: what nearly
 //! every run has explains nothing).
 
+mod doubt;
 mod leader;
 
 use std::collections::HashSet;
@@ -72,9 +74,9 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     }
 
     fn next_group(&mut self) -> Option<Group> {
-        let seed = *self.free.first()?;
-        let core: Vec<usize> =
-            self.free.iter().copied().filter(|&place| self.is_like(seed, place)).collect();
+        let best = *self.free.first()?;
+        let seed = self.behind(best).unwrap_or(best);
+        let core = self.core_of(seed);
         let chosen = leader::choose(self.conclusion, &core);
         let beginning = self.shared_beginning(chosen);
         let leader = beginning.unwrap_or(chosen);
@@ -82,7 +84,8 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
             core.iter().chain([&leader]).flat_map(|&place| self.lines(place)).collect();
         let is_member = |place: usize| {
             place == leader
-                || core.contains(&place)
+                || self.is_like(seed, place)
+                || self.is_like(best, place)
                 || self.is_copy(leader, place)
                 || self.is_nested(seed, place)
                     && self.lines(place).any(|line| lines.contains(&line))
@@ -90,10 +93,27 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         let (members, free): (Vec<usize>, Vec<usize>) =
             self.free.iter().partition(|&&place| is_member(place));
         let others = members.into_iter().filter(|&place| place != leader);
-        let supporters = others.map(|place| (place, self.relation(leader, place, seed))).collect();
+        let supporters =
+            others.map(|place| (place, self.relation(leader, place, &lines))).collect();
         self.free = free;
-        let score = self.ranked(seed).score;
+        let score = self.ranked(best).score;
         Some(Group { leader, cut_short: beginning.is_some(), supporters, score })
+    }
+
+    /// What nothing in the runs tells apart from `seed`.
+    fn core_of(&self, seed: usize) -> Vec<usize> {
+        self.free.iter().copied().filter(|&place| self.is_like(seed, place)).collect()
+    }
+
+    /// If neither `best` nor anything like it can be the cause: the best pattern that can.
+    fn behind(&self, best: usize) -> Option<usize> {
+        if !leader::standing(self.conclusion, &self.core_of(best)).is_empty() {
+            return None;
+        }
+        self.free.iter().copied().find(|&place| {
+            doubt::is_behind(self.conclusion, place, best)
+                && leader::standing(self.conclusion, &self.core_of(place)).contains(&place)
+        })
     }
 
     fn lines(&self, place: usize) -> impl Iterator<Item = u32> {
@@ -112,9 +132,10 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
             && self.lines(one).eq(self.lines(other))
     }
 
+    /// Nearly all failing runs of the one that has fewer are also runs of the other; windows can miss it in some.
     fn is_nested(&self, one: usize, other: usize) -> bool {
         let (one, other) = (self.failing(one), self.failing(other));
-        one.is_subset_of(other) || other.is_subset_of(one)
+        10 * one.common_with(other) >= 9 * one.len().min(other.len())
     }
 
     /// For a pattern that some failing runs lack: the pair it began with, if all failing runs have that.
@@ -136,21 +157,24 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         self.free.iter().copied().find(|&place| self.ranked(place).key == pair.key)
     }
 
-    /// How a member stands to its leader; `seed` is one of the core.
-    fn relation(&self, leader: usize, place: usize, seed: usize) -> Relation {
+    /// How a member stands to its leader; `lines` are those of the leader and of what is like it.
+    fn relation(&self, leader: usize, place: usize, lines: &HashSet<u32>) -> Relation {
         let (leading, other) = (steps_of(self.ranked(leader)), steps_of(self.ranked(place)));
         let leader_lines: HashSet<u32> = self.lines(leader).collect();
+        let shares = |lines: &HashSet<u32>| self.lines(place).any(|line| lines.contains(&line));
         if is_within(&leading, &other) {
             Relation::Contains
         } else if is_within(&other, &leading) {
             Relation::PartOf
-        } else if self.lines(place).any(|line| leader_lines.contains(&line))
-            || !self.is_like(seed, place)
-        {
+        } else if shares(&leader_lines) || shares(lines) && !self.has_same_runs(leader, place) {
             Relation::SharesCode
         } else {
             Relation::SameRuns
         }
+    }
+
+    fn has_same_runs(&self, one: usize, other: usize) -> bool {
+        self.failing(one) == self.failing(other)
     }
 }
 

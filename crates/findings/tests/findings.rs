@@ -92,6 +92,21 @@ fn an_order_violation_leads_the_longer_patterns_that_contain_it() {
 }
 
 #[test]
+fn a_row_of_accesses_that_was_cut_in_two_is_not_the_cause() {
+    // As before, but the mutex is also set up at 17: in failing runs the row of reads that follows ends at 5, not at 20.
+    let findings = found(&[
+        (Pass, "1w x 17, 2r x 5, 2r x 20, 1w x 10"),
+        (Fail, "1w x 17, 2r x 5, 1w x 10, 2r x 20"),
+    ]);
+    assert_eq!(leaders(&findings), ["P2 10 20"]);
+    let names: Vec<String> =
+        supporters(&findings.findings[0]).into_iter().map(|(name, _)| name).collect();
+    for artefact in ["P2 17 5", "P1 5 10", "P6 17 5 10"] {
+        assert!(names.contains(&artefact.to_owned()), "{names:?}");
+    }
+}
+
+#[test]
 fn an_atomicity_violation_leads_its_pair_if_both_serial_orders_pass() {
     // UNICORN's LoadScript: thread 2 writes between a write and a read of thread 1.
     let findings = found(&[
@@ -162,6 +177,42 @@ fn what_failing_code_does_afterwards_supports_the_cause() {
     assert_eq!(leaders(&findings), ["P5 1 2 3"]);
     let effect = ("P2 90 91".to_owned(), Relation::SameRuns);
     assert!(supporters(&findings.findings[0]).contains(&effect));
+}
+
+#[test]
+fn a_flag_that_only_failing_runs_set_is_not_the_cause() {
+    // Thread 1 checks twice; only if thread 2 comes between the two in the first round, the second check fails and says so at 80.
+    let torn = "1r x 1, 2w x 2, 1r x 3, 1w e 80, 3r e 81";
+    let harmless = "1r x 1, 2w x 2, 1r x 3, 3r e 81";
+    let mut traces = vec![(Fail, torn); 4];
+    traces.extend(vec![(Pass, harmless); 1]);
+    traces.extend(vec![(Pass, "2w x 2, 1r x 1, 1r x 3, 3r e 81"); 4]);
+    traces.extend(vec![(Pass, "1r x 1, 1r x 3, 2w x 2, 3r e 81"); 4]);
+    let findings = found(&traces);
+    assert_eq!(leaders(&findings), ["P4 1 2 3"]);
+    let finding = &findings.findings[0];
+    assert_eq!((finding.rank, finding.score), (1, 0.8));
+    assert_eq!(supporters(finding)[0], ("P2 80 81".to_owned(), Relation::SameRuns));
+}
+
+#[test]
+fn a_flag_leads_if_nothing_is_behind_it() {
+    let findings = found(&[(Pass, "3r e 81"), (Fail, "1w e 80, 3r e 81")]);
+    assert_eq!(leaders(&findings), ["P2 80 81"]);
+}
+
+#[test]
+fn an_order_that_passing_runs_hide_is_not_the_cause() {
+    // Passing runs free at 9 what they have read at 8; failing ones end before. Threads 1 and 2 tear x apart.
+    let findings = found(&[
+        (Pass, "2w y 2, 1w y 1, 1r y 3, 3r y 8, 3w y 9"),
+        (Pass, "1w y 1, 1r y 3, 2w y 2, 3r y 8, 3w y 9"),
+        (Fail, "1w y 1, 2w y 2, 1r y 3, 3r y 8"),
+    ]);
+    assert_eq!(leaders(&findings), ["P5 1 2 3"]);
+    let names: Vec<String> =
+        supporters(&findings.findings[0]).into_iter().map(|(name, _)| name).collect();
+    assert!(names.contains(&"P2 2 8".to_owned()), "{names:?}");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::Site;
 use unpick_events::access::PastKind;
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access, Histories, Life, Order};
 
+use super::hidden::HiddenPairs;
 use super::window::{keep, windows};
 
 /// An access that is part of something found, by number.
@@ -102,6 +103,9 @@ pub struct WindowWalk {
     pub accesses: AccessTable,
     /// The locations where something was found.
     pub locations: Vec<LivedBytes>,
+    /// Where shared memory was accessed at all, in a pair or not.
+    pub sites: FxHashSet<Site>,
+    pub hidden: HiddenPairs,
     kept: Vec<Access>,
 }
 
@@ -111,6 +115,8 @@ impl WindowWalk {
             window,
             accesses: AccessTable::default(),
             locations: Vec::new(),
+            sites: FxHashSet::default(),
+            hidden: HiddenPairs::new(window),
             kept: Vec::new(),
         }
     }
@@ -135,6 +141,10 @@ impl WindowWalk {
         look: &mut impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
     ) {
         keep(&life.accesses, &mut self.kept);
+        self.sites.extend(life.accesses.iter().map(|access| access.site));
+        if (2..life.accesses.len()).contains(&self.kept.len()) {
+            self.hidden.take_in(&life.accesses);
+        }
         let number = LocationId(self.locations.len() as u32);
         let mut found = false;
         for window in windows(&self.kept, self.window) {

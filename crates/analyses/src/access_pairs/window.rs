@@ -16,16 +16,15 @@ pub const SMALLEST_WINDOW: usize = 2;
 /// Puts the accesses of one life that the window keeps into `kept`.
 pub fn keep(accesses: &[Access], kept: &mut Vec<Access>) {
     kept.clear();
-    for access in accesses {
-        match kept.last_mut() {
-            Some(last) if last.thread == access.thread => {
-                if access.is_write() || !last.is_write() {
-                    *last = *access;
-                }
-            }
-            _ => kept.push(*access),
-        }
+    for row in rows(accesses) {
+        let last_write = row.iter().rfind(|access| access.is_write());
+        kept.extend(last_write.or(row.last()));
     }
+}
+
+/// The accesses that one thread makes in a row: the window keeps one of each.
+pub fn rows(accesses: &[Access]) -> impl Iterator<Item = &[Access]> {
+    accesses.chunk_by(|one, next| one.thread == next.thread)
 }
 
 /// For every access kept, oldest first: the window when it leaves, itself in front.

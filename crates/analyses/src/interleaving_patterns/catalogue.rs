@@ -9,6 +9,12 @@ pub enum AccessKind {
     Write,
 }
 
+impl AccessKind {
+    pub fn of_write(is_write: bool) -> AccessKind {
+        if is_write { AccessKind::Write } else { AccessKind::Read }
+    }
+}
+
 /// The first or the second variable of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variable {
@@ -217,6 +223,10 @@ pub fn of_two_pairs(
 }
 
 impl Arrangement {
+    /// The ways in which pairs on two variables can stand to each other.
+    pub const OF_TWO_VARIABLES: [Arrangement; 3] =
+        [Arrangement::InTurn, Arrangement::Crossed, Arrangement::Inside];
+
     /// Puts the accesses of both pairs into the order of the pattern; a shared access is there once.
     pub fn in_order<T: Copy>(self, first: [T; 2], second: [T; 2]) -> [Option<T>; MOST_STEPS] {
         let ([a, b], [c, d]) = (first, second);

@@ -6,7 +6,7 @@
 
 use std::hash::Hash;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::access::PastKind;
 use unpick_events::{Address, Context, Site};
 use unpick_recording::history::HeapBlock;
@@ -16,12 +16,12 @@ use crate::access_pairs::{AccessId, LivedBytes, LocationId, PairCollector, Windo
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
 
-use super::catalogue::MOST_STEPS;
+use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
 use super::falcon::FalconCollector;
 use super::found::{Found, FoundMap, Identity, add};
 use super::result::{
-    Access, Block, CodeModule, CodeSite, FoundPattern, Lock, Memory, RunPatterns, Touch,
+    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
 };
 use super::slices::slices;
 use super::{Mode, Options};
@@ -38,6 +38,8 @@ pub struct Collector {
     blocks: Table<Block>,
     accesses: Table<Access>,
     patterns: FxHashMap<Identity, FoundPattern>,
+    hidden_pairs: FxHashSet<HiddenPair>,
+    seen_sites: FxHashSet<u32>,
     processes: u32,
     pairs: u64,
     left_out: u64,
@@ -82,6 +84,8 @@ impl Collector {
             blocks: Table::new([]),
             accesses: Table::new([]),
             patterns: FxHashMap::default(),
+            hidden_pairs: FxHashSet::default(),
+            seen_sites: FxHashSet::default(),
             processes: 0,
             pairs: 0,
             left_out: 0,
@@ -142,6 +146,31 @@ impl Collector {
         walk.accesses.all().iter().map(|access| self.site(process, access.site)).collect()
     }
 
+    /// Takes over what is known of sites beyond patterns.
+    fn merge_sites(&mut self, process: &mut Process<'_>, walk: &WindowWalk) {
+        for &site in &walk.sites {
+            let number = self.site(process, site);
+            self.seen_sites.insert(number);
+        }
+        for [first, second] in &walk.hidden.met {
+            let sites = [first.site, second.site].map(|site| self.site(process, site));
+            let kinds = [first.is_write, second.is_write].map(AccessKind::of_write);
+            if let Some(pattern) = PatternId::of_pair(kinds[0], kinds[1]) {
+                self.hidden_pairs.insert(HiddenPair { pattern, sites });
+            }
+        }
+    }
+
+    /// Pairs that are hidden and not to be seen elsewhere in the run.
+    fn only_hidden(&self) -> Vec<HiddenPair> {
+        let is_seen = |pair: &HiddenPair| {
+            let [first, second] = pair.sites;
+            let identity = Identity { pattern: pair.pattern, sites: [first, second, 0, 0] };
+            self.patterns.contains_key(&identity)
+        };
+        sorted(self.hidden_pairs.iter().copied().filter(|pair| !is_seen(pair)))
+    }
+
     /// Takes over what one process had, each pattern once.
     fn merge(
         &mut self,
@@ -150,6 +179,7 @@ impl Collector {
         walk: &WindowWalk,
         ranks: &[u32],
     ) {
+        self.merge_sites(process, walk);
         found.sort_unstable_by_key(|(identity, _)| *identity);
         found.retain(|(identity, found)| !self.add_to_known(identity, found));
         let lock_sets = self.lock_sets_of(process, &found, walk);
@@ -295,6 +325,7 @@ impl Collector {
 
     /// The patterns of the run.
     pub fn finish(self) -> RunPatterns {
+        let hidden_pairs = self.only_hidden();
         let mut patterns: Vec<_> = self.patterns.into_iter().collect();
         patterns.sort_unstable_by_key(|(identity, _)| *identity);
         RunPatterns {
@@ -307,6 +338,8 @@ impl Collector {
             blocks: self.blocks.things,
             accesses: self.accesses.things,
             patterns: patterns.into_iter().map(|(_, found)| found).collect(),
+            hidden_pairs,
+            seen_sites: sorted(self.seen_sites),
             processes: self.processes,
             pairs: self.pairs,
             left_out: self.left_out,
@@ -326,6 +359,12 @@ struct Process<'r> {
 struct LoadedModule {
     number: u32,
     bias: u64,
+}
+
+fn sorted<T: Ord>(things: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut things: Vec<T> = things.into_iter().collect();
+    things.sort_unstable();
+    things
 }
 
 fn identity(found: &Found, sites: &[u32]) -> Identity {

@@ -86,7 +86,7 @@ fn occurrence(
 }
 
 fn kind_of(access: &Access) -> AccessKind {
-    if access.is_write() { AccessKind::Write } else { AccessKind::Read }
+    AccessKind::of_write(access.is_write())
 }
 
 /// The pattern that two accesses to one location by different threads are.

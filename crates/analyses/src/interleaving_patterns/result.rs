@@ -24,6 +24,10 @@ pub struct RunPatterns {
     /// The accesses of the examples.
     pub accesses: Vec<Access>,
     pub patterns: Vec<FoundPattern>,
+    /// Pairs that the access window hides (`access_pairs::HiddenPairs`) and that are not among the patterns; sorted.
+    pub hidden_pairs: Vec<HiddenPair>,
+    /// Where shared memory was accessed at all: numbers of sites, sorted.
+    pub seen_sites: Vec<u32>,
     /// How many recordings there were.
     pub processes: u32,
     /// How many pairs of accesses there were. In Falcon mode: occurrences of patterns.
@@ -124,6 +128,14 @@ pub struct FoundPattern {
     pub access_window: u32,
     /// The smallest distance of its two pairs in the list of pairs, both included; 0 with one pair.
     pub pair_distance: u32,
+}
+
+/// A pair that is known by its sites only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HiddenPair {
+    /// P1, P2 or P3.
+    pub pattern: PatternId,
+    pub sites: [u32; 2],
 }
 
 impl FoundPattern {

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::Label;
 use unpick_problem::Problem;
 
@@ -76,6 +76,8 @@ pub struct Conclusion {
     /// For the first patterns of `ranked`, those that occur in failing runs.
     pub evidence: Vec<Evidence>,
     places: FxHashMap<PatternKey, u32>,
+    hidden: FxHashMap<PatternKey, u32>,
+    passed_sites: FxHashSet<u32>,
 }
 
 /// Ranks the patterns of all runs. Goes through `runs` twice; what it yields may be read from disk each time.
@@ -95,7 +97,7 @@ where
             tally.add(run.label, patterns);
         }
     }
-    let Tally { mut code, patterns } = tally;
+    let Tally { mut code, patterns, hidden, passed_sites } = tally;
     let ranked = rank(patterns, &counted, formula, &code);
     let failing = ranked.iter().take(MOST_EVIDENCE).take_while(|pattern| pattern.failed > 0);
     let mut gathering = Gathering::of(failing.map(|pattern| pattern.key));
@@ -104,7 +106,17 @@ where
     }
     let places = ranked.iter().map(|pattern| pattern.key).zip(0..).collect();
     let evidence = gathering.finish();
-    Ok(Conclusion { runs: counted, formula, options, code, ranked, evidence, places })
+    Ok(Conclusion {
+        runs: counted,
+        formula,
+        options,
+        code,
+        ranked,
+        evidence,
+        places,
+        hidden,
+        passed_sites,
+    })
 }
 
 fn check_options(known: &mut Option<Options>, options: Options, run: u32) -> Result<(), Problem> {
@@ -163,6 +175,22 @@ impl Conclusion {
     /// The pattern with this key.
     pub fn find(&self, key: &PatternKey) -> Option<&Ranked> {
         self.places.get(key).map(|&place| &self.ranked[place as usize])
+    }
+
+    /// In how many passing runs the accesses of a pair met in this order where the access window hides it.
+    pub fn hidden_in_passing(&self, key: &PatternKey) -> u32 {
+        self.hidden.get(key).copied().unwrap_or(0)
+    }
+
+    /// Whether a passing run accessed shared memory at this site, as far as its recording shows.
+    pub fn has_passed(&self, site: u32) -> bool {
+        self.passed_sites.contains(&site)
+    }
+
+    /// The score a pattern would have with this many passing runs.
+    pub fn score_with(&self, ranked: &Ranked, passed: u32) -> f64 {
+        let (all_failed, all_passed) = (self.runs.failed, self.runs.passed);
+        self.formula.score(&Counts { failed: ranked.failed, passed, all_failed, all_passed })
     }
 
     /// How many patterns share rank 1; none, if no pattern occurs in a failing run.

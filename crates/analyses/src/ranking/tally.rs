@@ -1,6 +1,6 @@
 //! Counts in which runs each pattern occurred.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::Label;
 
 use crate::interleaving_patterns::{FoundPattern, PatternId, RunPatterns};
@@ -46,6 +46,10 @@ pub struct Occurrence {
 pub struct Tally {
     pub code: CodeBook,
     pub patterns: FxHashMap<PatternKey, Occurrence>,
+    /// For pairs, passing runs that have them where the access window hides them.
+    pub hidden: FxHashMap<PatternKey, u32>,
+    /// Sites that a passing run has executed, as far as its recording shows.
+    pub passed_sites: FxHashSet<u32>,
 }
 
 impl Tally {
@@ -61,6 +65,18 @@ impl Tally {
                 Label::Unusable => {}
             }
             occurrence.count += found.count;
+        }
+        if label == Label::Pass {
+            self.add_passed_sites(run, &translation);
+        }
+    }
+
+    fn add_passed_sites(&mut self, run: &RunPatterns, translation: &Translation) {
+        let site = |number: u32| translation.sites[number as usize];
+        self.passed_sites.extend(run.seen_sites.iter().map(|&number| site(number)));
+        for pair in &run.hidden_pairs {
+            *self.hidden.entry(PatternKey::new(pair.pattern, pair.sites.map(site))).or_default() +=
+                1;
         }
     }
 }

@@ -3,37 +3,50 @@
 //! Takes   the core of a group: patterns with the same score in the same failing runs.
 //! Gives   the one that leads.
 //!
-//! 1. **A pair must explain.** A pair says that its order is wrong. If passing runs had the same order all the same, the order alone
-//!    is not the cause. The pair by itself does not show that: thread 2 wrote, thread 1 wrote and read is no pair of
-//!    the first write with the read. But if the pair is the end of a pattern A1 B2 C1, and passing runs have B2 before A1, they had B2 before C1;
-//!    if it is the beginning, and passing runs have C1 before B2, they had A1 before B2. Then both serial orders are fine, and what is
-//!    wrong is that B2 came between: the longer pattern stays, the pair does not lead.
-//! 2. **A cause comes before its effects.** What only failing code does is in failing runs only, just like the cause. In
-//!    each failing run we look which pattern did its harm first; who is first in most runs leads.
+//! 1. **A leader must explain.** When thread 2 comes between two accesses A and C of thread 1 that passing runs make in a row, new
+//!    patterns appear with A or C in them, only because the access window shows one access for each row: the other one, in passing runs. Such
+//!    a pattern says nothing new, and does not lead, if passing runs have it with A in the place of C or C in the place of A. So B2 C1 does
+//!    not lead A1 B2 C1 where passing runs have B2 A1: both serial orders are fine, and what is wrong is that B2 came between.
+//!    Nor does what is doubtful for the reasons that `doubt` gives.
+//! 2. **A cause comes before its effects.** In each failing run we look which pattern did its harm first; who is first in
+//!    most runs leads.
 //! 3. **The shortest** of those leads, then the one the ranking has first.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
-use unpick_analyses::interleaving_patterns::Class;
-use unpick_analyses::ranking::{Conclusion, Ranked};
+use unpick_analyses::PatternId;
+use unpick_analyses::interleaving_patterns::{AccessKind, Arrangement, Class, of_two_pairs};
+use unpick_analyses::ranking::{Conclusion, PatternKey, Ranked};
 
+use super::doubt::is_doubtful;
 use super::steps_of;
+
+/// What an access does, and where.
+type Step = (AccessKind, u32);
 
 /// The place of the leader; `core` is not empty.
 pub fn choose(conclusion: &Conclusion, core: &[usize]) -> usize {
-    let explains = |&place: &usize| !is_refuted(conclusion, &conclusion.ranked[place], core);
-    let mut standing: Vec<usize> = core.iter().copied().filter(explains).collect();
-    if standing.is_empty() {
-        standing = core.to_vec();
-    }
-    let earliest = earliest_harm(conclusion, &standing);
-    let standing_of = |&place: &usize| {
+    let standing = standing(conclusion, core);
+    let candidates = if standing.is_empty() { core } else { &standing };
+    let earliest = earliest_harm(conclusion, candidates);
+    let preference = |&place: &usize| {
         let times = &conclusion.evidence[place].harmful_at;
         let first = times.iter().zip(&earliest).filter(|((_, time), earliest)| time == *earliest);
         let length = conclusion.ranked[place].key.pattern.steps().len();
         (Reverse(first.count()), length, place)
     };
-    standing.iter().copied().min_by_key(|place| standing_of(place)).unwrap_or(core[0])
+    candidates.iter().copied().min_by_key(preference).unwrap_or(core[0])
+}
+
+/// The patterns of the core that can be the cause.
+pub fn standing(conclusion: &Conclusion, core: &[usize]) -> Vec<usize> {
+    let partners = Partners::of(conclusion, core);
+    let explains = |&place: &usize| {
+        !is_doubtful(conclusion, &conclusion.ranked[place])
+            && !partners.refute(conclusion, &conclusion.ranked[place])
+    };
+    core.iter().copied().filter(explains).collect()
 }
 
 /// For each failing run, when the first of these patterns did harm. All of them were in the same runs.
@@ -46,17 +59,92 @@ fn earliest_harm(conclusion: &Conclusion, places: &[usize]) -> Vec<(u32, u32)> {
     earliest
 }
 
-/// Whether passing runs had the order of this pair, as a longer pattern of the core shows.
-fn is_refuted(conclusion: &Conclusion, pair: &Ranked, core: &[usize]) -> bool {
-    if pair.key.pattern.class() != Class::Order {
-        return false;
+/// For accesses between which another thread came: the one before it, and the one after it.
+struct Partners {
+    of: HashMap<Step, Vec<Step>>,
+}
+
+impl Partners {
+    /// Partners are told by patterns of three accesses, but not by such as say nothing new themselves.
+    fn of(conclusion: &Conclusion, core: &[usize]) -> Partners {
+        let ranked = core.iter().map(|&place| &conclusion.ranked[place]);
+        let mut triples: Vec<&Ranked> =
+            ranked.filter(|ranked| ranked.key.pattern.class() == Class::SingleVariable).collect();
+        loop {
+            let partners = Partners::told_by(&triples);
+            let before = triples.len();
+            triples.retain(|triple| !partners.refute(conclusion, triple));
+            if triples.len() == before {
+                return partners;
+            }
+        }
     }
-    let steps = steps_of(pair);
-    let in_passing = |first, second| {
-        conclusion.find_pair([first, second]).is_some_and(|ranked| ranked.passed > 0)
+
+    fn told_by(triples: &[&Ranked]) -> Partners {
+        let mut partners = Partners { of: HashMap::new() };
+        for triple in triples {
+            if let [before, _, after] = steps_of(triple)[..]
+                && before != after
+            {
+                partners.add(before, after);
+                partners.add(after, before);
+            }
+        }
+        partners
+    }
+
+    fn add(&mut self, one: Step, other: Step) {
+        let known = self.of.entry(one).or_default();
+        if !known.contains(&other) {
+            known.push(other);
+        }
+    }
+
+    /// Whether passing runs have the same pattern with a partner in the place of an access.
+    fn refute(&self, conclusion: &Conclusion, ranked: &Ranked) -> bool {
+        let steps = steps_of(ranked);
+        let substitutes = steps.iter().enumerate().flat_map(|(at, step)| {
+            self.of.get(step).into_iter().flatten().map(move |partner| (at, *partner))
+        });
+        // A pattern with both partners in it is about just what came between them.
+        let mut sensible = substitutes.filter(|(_, partner)| !steps.contains(partner));
+        sensible.any(|(at, partner)| {
+            let mut changed = steps.clone();
+            changed[at] = partner;
+            is_in_passing(conclusion, ranked.key.pattern, &changed)
+        })
+    }
+}
+
+/// Whether a passing run has these accesses, by the threads and on the variables of `shape`.
+fn is_in_passing(conclusion: &Conclusion, shape: PatternId, steps: &[Step]) -> bool {
+    let pair = |[first, second]: [usize; 2]| [steps[first], steps[second]];
+    let passed = |key: Option<PatternKey>| {
+        key.and_then(|key| conclusion.find(&key)).is_some_and(|found| found.passed > 0)
     };
-    core.iter().map(|&place| steps_of(&conclusion.ranked[place])).any(|longer| match longer[..] {
-        [a, b, c] => steps == [b, c] && in_passing(b, a) || steps == [a, b] && in_passing(c, b),
+    match shape.pairs()[..] {
+        [only] => passed(key_of_pair(pair(only))),
+        [first, second] if shape.class() == Class::SingleVariable => {
+            passed(key_of_two(pair(first), pair(second), Arrangement::Shared))
+        }
+        // The partner was at another time: the pairs may lie differently.
+        [first, second] => Arrangement::OF_TWO_VARIABLES
+            .into_iter()
+            .any(|arrangement| passed(key_of_two(pair(first), pair(second), arrangement))),
         _ => false,
-    })
+    }
+}
+
+fn pattern_of_pair([first, second]: [Step; 2]) -> Option<PatternId> {
+    PatternId::of_pair(first.0, second.0)
+}
+
+fn key_of_pair(pair: [Step; 2]) -> Option<PatternKey> {
+    Some(PatternKey::new(pattern_of_pair(pair)?, pair.map(|step| step.1)))
+}
+
+fn key_of_two(first: [Step; 2], second: [Step; 2], arrangement: Arrangement) -> Option<PatternKey> {
+    let pattern = of_two_pairs(pattern_of_pair(first)?, pattern_of_pair(second)?, arrangement)?;
+    let steps = arrangement.in_order(first, second).into_iter().flatten();
+    Some(PatternKey::new(pattern, steps.map(|step| step.1)))
 }

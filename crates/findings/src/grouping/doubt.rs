@@ -1,0 +1,48 @@
+//! Patterns that failing runs show and that still are hardly the cause.
+//!
+//! Takes   a ranked pattern.      Gives  whether there is reason to look for another one behind it.
+//!
+//! - **Code that only failing runs execute**: a flag that says that something went wrong, and who reads it. The
+//!   cause is what led there.
+//! - **A pair that passing runs have as well**, behind other accesses that the access window shows in its place: failing code
+//!   leaves those out.
+//!
+//! Invents doubt where the cause itself lies in code so rare that only failing runs executed it; then no other pattern should
+//! explain these runs.
+
+use unpick_analyses::ranking::{Conclusion, Ranked};
+
+pub fn is_doubtful(conclusion: &Conclusion, ranked: &Ranked) -> bool {
+    conclusion.runs.passed > 0
+        && (is_failing_code(conclusion, ranked) || conclusion.hidden_in_passing(&ranked.key) > 0)
+}
+
+fn is_failing_code(conclusion: &Conclusion, ranked: &Ranked) -> bool {
+    ranked.key.sites().iter().any(|&site| !conclusion.has_passed(site))
+}
+
+/// Whether `cause` can be what is behind `seed`: nearly all failing runs of the seed have it (windows can miss it in some), passing
+/// runs seldom or at least less often than it seems for the seed, and it did harm before.
+pub fn is_behind(conclusion: &Conclusion, cause: usize, seed: usize) -> bool {
+    let (ranked, seeded) = (&conclusion.ranked[cause], &conclusion.ranked[seed]);
+    let all_passed = seeded.passed + conclusion.hidden_in_passing(&seeded.key);
+    let tells_more = 2 * ranked.passed <= conclusion.runs.passed
+        || ranked.score > conclusion.score_with(seeded, all_passed);
+    let failing = |place: usize| &conclusion.evidence[place].failing;
+    let is_there = 10 * failing(seed).common_with(failing(cause)) >= 9 * failing(seed).len();
+    tells_more && is_there && is_before(conclusion, cause, seed)
+}
+
+/// In most of the failing runs that have both.
+fn is_before(conclusion: &Conclusion, one: usize, other: usize) -> bool {
+    let times = |place: usize| conclusion.evidence[place].harmful_at.iter();
+    let mut later = times(other).peekable();
+    let (mut before, mut after) = (0, 0);
+    for (run, time) in times(one) {
+        while later.next_if(|(other_run, _)| other_run < run).is_some() {}
+        if let Some((_, other_time)) = later.next_if(|(other_run, _)| other_run == run) {
+            if time <= other_time { before += 1 } else { after += 1 }
+        }
+    }
+    before > after
+}
