@@ -183,30 +183,48 @@ impl Collector {
         found.sort_unstable_by_key(|(identity, _)| *identity);
         found.retain(|(identity, found)| !self.add_to_known(identity, found));
         let lock_sets = self.lock_sets_of(process, &found, walk);
+        let mut walked = Walked { walk, ranks, lock_sets, numbers: FxHashMap::default() };
         for (identity, found) in found {
             let mut example = [0; MOST_STEPS];
             let steps = found.pattern.steps();
             for (at, id) in found.accesses.into_iter().flatten().enumerate() {
                 let location = found.locations[steps[at].variable as usize];
-                let access = walk.accesses.get(id);
-                let access = Access {
-                    process: process.number,
-                    thread: access.thread.0,
-                    touch: touch_of(access.kind),
-                    atomic: access.flags.is_atomic(),
-                    site: identity.sites[at],
-                    stack: self.stack(process, access.context),
-                    lock_set: lock_sets[&moment_of(access)],
-                    index: ranks[id.index()],
-                    memory: self.memory_of(process, walk, location),
-                    length: length_of(&walk.locations[location.index()]),
-                };
-                example[at] = self.accesses.number_of(access);
+                example[at] = self.access(process, &mut walked, id, location);
             }
             let Found { pattern, count, access_window, pair_distance, .. } = found;
             let found = FoundPattern::new(pattern, example, count, access_window, pair_distance);
             self.patterns.insert(identity, found);
         }
+    }
+
+    /// The number of an access at a location.
+    fn access(
+        &mut self,
+        process: &mut Process<'_>,
+        walked: &mut Walked<'_>,
+        id: AccessId,
+        location: LocationId,
+    ) -> u32 {
+        if let Some(&number) = walked.numbers.get(&(id, location)) {
+            return number;
+        }
+        let recorded = walked.walk.accesses.get(id);
+        let lived = &walked.walk.locations[location.index()];
+        let access = Access {
+            process: process.number,
+            thread: recorded.thread.0,
+            touch: touch_of(recorded.kind),
+            atomic: recorded.flags.is_atomic(),
+            site: self.site(process, recorded.site),
+            stack: self.stack(process, recorded.context),
+            lock_set: walked.lock_sets[&moment_of(recorded)],
+            index: walked.ranks[id.index()],
+            memory: self.memory_of(process, lived),
+            length: lived.bytes.end - lived.bytes.start,
+        };
+        let number = self.accesses.number_of(access);
+        walked.numbers.insert((id, location), number);
+        number
     }
 
     /// Counts a pattern that an earlier process of the run had already; says whether it had.
@@ -293,16 +311,11 @@ impl Collector {
         number
     }
 
-    fn memory_of(
-        &mut self,
-        process: &mut Process<'_>,
-        walk: &WindowWalk,
-        location: LocationId,
-    ) -> Memory {
-        let LivedBytes { bytes, block } = &walk.locations[location.index()];
-        match block.filter(|block| is_inside(block, bytes.start)) {
-            Some(block) => self.in_block(process, &block, bytes.start),
-            None => self.memory_at(process, bytes.start),
+    fn memory_of(&mut self, process: &mut Process<'_>, lived: &LivedBytes) -> Memory {
+        let address = lived.bytes.start;
+        match lived.block.filter(|block| is_inside(block, address)) {
+            Some(block) => self.in_block(process, &block, address),
+            None => self.memory_at(process, address),
         }
     }
 
@@ -356,6 +369,15 @@ struct Process<'r> {
     stacks: FxHashMap<Context, u32>,
 }
 
+/// What was found out about the accesses of one recording.
+struct Walked<'w> {
+    walk: &'w WindowWalk,
+    ranks: &'w [u32],
+    lock_sets: FxHashMap<Moment, u32>,
+    /// Accesses that have a number in the result already.
+    numbers: FxHashMap<(AccessId, LocationId), u32>,
+}
+
 struct LoadedModule {
     number: u32,
     bias: u64,
@@ -382,10 +404,6 @@ fn touch_of(kind: PastKind) -> Touch {
         PastKind::Write => Touch::Write,
         PastKind::Free => Touch::Free,
     }
-}
-
-fn length_of(location: &LivedBytes) -> u64 {
-    location.bytes.end - location.bytes.start
 }
 
 fn is_inside(block: &HeapBlock, address: u64) -> bool {
