@@ -6,7 +6,8 @@
 //! Invents a common cause for patterns that have all their failing runs in common.
 //!
 //! A group is made around the best pattern that is still free. If nothing that has its score in its failing runs can be the
-//! cause (`doubt`), around the best pattern that can be behind it. Then:
+//! cause, around the best pattern that can be behind it: one that explains these runs (`doubt`), or one about the place where a
+//! row of accesses was cut in two (`leader`). Then:
 //! - its **core** is what has the same score in the same failing runs: nothing in the runs tells these patterns apart;
 //! - then what shares a line of code with the core, and whose failing runs nearly all are among the core's or the other way round;
 //! - then the leader's pattern on the same lines at other sites.
@@ -24,6 +25,8 @@ use unpick_analyses::interleaving_patterns::{AccessKind, Class};
 use unpick_analyses::ranking::{Conclusion, Ranked, RunSet};
 
 use crate::finding::Relation;
+
+use leader::Partners;
 
 /// Patterns of one cause, as places in `Conclusion::ranked`.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +80,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         let best = *self.free.first()?;
         let seed = self.behind(best).unwrap_or(best);
         let core = self.core_of(seed);
-        let chosen = leader::choose(self.conclusion, &core);
+        let chosen = leader::choose(self.conclusion, &self.partners(seed), &core);
         let beginning = self.shared_beginning(chosen);
         let leader = beginning.unwrap_or(chosen);
         let lines: HashSet<u32> =
@@ -105,15 +108,47 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         self.free.iter().copied().filter(|&place| self.is_like(seed, place)).collect()
     }
 
+    /// What the patterns of about the same failing runs say about rows that were cut in two.
+    fn partners(&self, seed: usize) -> Partners {
+        let nested = self.free.iter().copied().filter(|&place| self.is_nested(seed, place));
+        Partners::of(self.conclusion, nested)
+    }
+
     /// If neither `best` nor anything like it can be the cause: the best pattern that can.
     fn behind(&self, best: usize) -> Option<usize> {
-        if !leader::standing(self.conclusion, &self.core_of(best)).is_empty() {
+        let partners = self.partners(best);
+        if !leader::standing(self.conclusion, &partners, &self.core_of(best)).is_empty() {
             return None;
         }
-        self.free.iter().copied().find(|&place| {
-            doubt::is_behind(self.conclusion, place, best)
-                && leader::standing(self.conclusion, &self.core_of(place)).contains(&place)
+        let stands = |place: usize| {
+            let partners = self.partners(place);
+            leader::standing(self.conclusion, &partners, &[place]).contains(&place)
+        };
+        let mut free = self.free.iter().copied();
+        let behind =
+            free.find(|&place| doubt::is_behind(self.conclusion, place, best) && stands(place));
+        behind.or_else(|| {
+            let cut = self.cut_by(best, &partners);
+            self.free
+                .iter()
+                .copied()
+                .find(|&place| self.is_about(place, best, &cut) && stands(place))
         })
+    }
+
+    /// For what is there only because a row was cut in two: the lines where that happened.
+    fn cut_by(&self, best: usize, partners: &Partners) -> HashSet<u32> {
+        let ranked = self.ranked(best);
+        if !partners.refute(self.conclusion, ranked) {
+            return HashSet::new();
+        }
+        let triples = partners.told_about(self.conclusion, ranked);
+        triples.flat_map(|triple| self.lines(triple)).collect()
+    }
+
+    /// Whether a pattern is about these lines, in about the same failing runs as `best`.
+    fn is_about(&self, place: usize, best: usize, lines: &HashSet<u32>) -> bool {
+        self.is_nested(best, place) && self.lines(place).any(|line| lines.contains(&line))
     }
 
     fn lines(&self, place: usize) -> impl Iterator<Item = u32> {

@@ -118,24 +118,34 @@ impl Told<'_> {
     }
 
     fn two_variables(&self, pattern: PatternId) -> String {
-        let [x, y] = [0, 1].map(|pair| self.what(pattern.pairs()[pair][0]));
+        let both = self.both_variables(pattern);
         let (first, second) = (self.who(0), self.who(1));
         let text = match pattern.number() {
             9..=11 => format!(
-                "{first} and {second} both wrote {x} and {y}, but in different order: one variable keeps the value \
+                "{first} and {second} both wrote {both}, but in different order: one variable keeps the value \
                  of the one thread, the other that of the other, and they do not fit together."
             ),
-            12 | 13 | 17 => format!(
-                "{second} read {x} and {y} while {first} was writing them: it saw one before and one after \
-                 the change, and they do not fit together."
-            ),
-            _ => format!(
-                "{first} read {x} and {y} while {second} was writing them: it saw one before and one after \
-                 the change, and they do not fit together."
-            ),
+            12 | 13 | 17 => torn_apart(&second, &both, &first),
+            _ => torn_apart(&first, &both, &second),
         };
         capitalised(text)
     }
+
+    /// `x and y`, by name if both have one.
+    fn both_variables(&self, pattern: PatternId) -> String {
+        let names = [0, 1].map(|pair| self.accesses[pattern.pairs()[pair][0]].variable.as_ref());
+        match names {
+            [Some(x), Some(y)] => format!("`{x}` and `{y}`"),
+            _ => "two variables".to_owned(),
+        }
+    }
+}
+
+fn torn_apart(reader: &str, both: &str, writer: &str) -> String {
+    format!(
+        "{reader} read {both} while {writer} was writing them: it saw one before and one after the change, and they \
+         do not fit together."
+    )
 }
 
 fn capitalised(text: String) -> String {

@@ -1,6 +1,7 @@
 //! Which of the patterns that no run tells apart is the cause, best said.
 //!
-//! Takes   the core of a group: patterns with the same score in the same failing runs.
+//! Takes   the core of a group: patterns with the same score in the same failing runs; and all patterns of three accesses that
+//!         have their failing runs among these or the other way round.
 //! Gives   the one that leads.
 //!
 //! 1. **A leader must explain.** When thread 2 comes between two accesses A and C of thread 1 that passing runs make in a row, new
@@ -26,8 +27,8 @@ use super::steps_of;
 type Step = (AccessKind, u32);
 
 /// The place of the leader; `core` is not empty.
-pub fn choose(conclusion: &Conclusion, core: &[usize]) -> usize {
-    let standing = standing(conclusion, core);
+pub fn choose(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> usize {
+    let standing = standing(conclusion, partners, core);
     let candidates = if standing.is_empty() { core } else { &standing };
     let earliest = earliest_harm(conclusion, candidates);
     let preference = |&place: &usize| {
@@ -40,8 +41,7 @@ pub fn choose(conclusion: &Conclusion, core: &[usize]) -> usize {
 }
 
 /// The patterns of the core that can be the cause.
-pub fn standing(conclusion: &Conclusion, core: &[usize]) -> Vec<usize> {
-    let partners = Partners::of(conclusion, core);
+pub fn standing(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> Vec<usize> {
     let explains = |&place: &usize| {
         !is_doubtful(conclusion, &conclusion.ranked[place])
             && !partners.refute(conclusion, &conclusion.ranked[place])
@@ -60,37 +60,51 @@ fn earliest_harm(conclusion: &Conclusion, places: &[usize]) -> Vec<(u32, u32)> {
 }
 
 /// For accesses between which another thread came: the one before it, and the one after it.
-struct Partners {
+pub struct Partners {
     of: HashMap<Step, Vec<Step>>,
+    /// The patterns of three accesses that tell of partners.
+    triples: Vec<usize>,
 }
 
 impl Partners {
-    /// Partners are told by patterns of three accesses, but not by such as say nothing new themselves.
-    fn of(conclusion: &Conclusion, core: &[usize]) -> Partners {
-        let ranked = core.iter().map(|&place| &conclusion.ranked[place]);
-        let mut triples: Vec<&Ranked> =
-            ranked.filter(|ranked| ranked.key.pattern.class() == Class::SingleVariable).collect();
+    /// Partners are told by the patterns of three accesses among `places`, but not by such as say nothing new themselves.
+    pub fn of(conclusion: &Conclusion, places: impl Iterator<Item = usize>) -> Partners {
+        let ranked = |place: usize| &conclusion.ranked[place];
+        let is_triple = |place: &usize| ranked(*place).key.pattern.class() == Class::SingleVariable;
+        let mut triples: Vec<usize> = places.filter(is_triple).collect();
         loop {
-            let partners = Partners::told_by(&triples);
-            let before = triples.len();
-            triples.retain(|triple| !partners.refute(conclusion, triple));
-            if triples.len() == before {
+            let partners = Partners::told_by(conclusion, triples.clone());
+            triples.retain(|&triple| !partners.refute(conclusion, ranked(triple)));
+            if triples.len() == partners.triples.len() {
                 return partners;
             }
         }
     }
 
-    fn told_by(triples: &[&Ranked]) -> Partners {
-        let mut partners = Partners { of: HashMap::new() };
-        for triple in triples {
-            if let [before, _, after] = steps_of(triple)[..]
+    /// The patterns that tell of partners for an access of this one.
+    pub fn told_about<'a>(
+        &'a self,
+        conclusion: &'a Conclusion,
+        ranked: &Ranked,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let steps = steps_of(ranked);
+        self.triples.iter().copied().filter(move |&triple| {
+            let triple = steps_of(&conclusion.ranked[triple]);
+            [triple[0], triple[2]].iter().any(|end| steps.contains(end))
+        })
+    }
+
+    fn told_by(conclusion: &Conclusion, triples: Vec<usize>) -> Partners {
+        let mut partners = Partners { of: HashMap::new(), triples: Vec::new() };
+        for &triple in &triples {
+            if let [before, _, after] = steps_of(&conclusion.ranked[triple])[..]
                 && before != after
             {
                 partners.add(before, after);
                 partners.add(after, before);
             }
         }
-        partners
+        Partners { triples, ..partners }
     }
 
     fn add(&mut self, one: Step, other: Step) {
@@ -101,7 +115,7 @@ impl Partners {
     }
 
     /// Whether passing runs have the same pattern with a partner in the place of an access.
-    fn refute(&self, conclusion: &Conclusion, ranked: &Ranked) -> bool {
+    pub fn refute(&self, conclusion: &Conclusion, ranked: &Ranked) -> bool {
         let steps = steps_of(ranked);
         let substitutes = steps.iter().enumerate().flat_map(|(at, step)| {
             self.of.get(step).into_iter().flatten().map(move |partner| (at, *partner))
