@@ -2,7 +2,7 @@
 //!
 //! Takes   the number of runs (default 100) and of pairs in each run (default 100000; a tenth and a hundredth of it
 //!         are measured first).
-//! Gives   per size: seconds from event files in memory to stored results, and from those to the ranking;
+//! Gives   per size: seconds from event files in memory to stored results, and from those to the ranking and to groups;
 //!         nanoseconds of work per pair; how large the results are; the most memory the process ever had. Seconds are
 //!         processor time (other work on the machine does not count); collecting is divided by the workers, which share it evenly.
 #![forbid(unsafe_code)]
@@ -17,11 +17,13 @@ use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
 };
 use unpick_events::{Kind, Label, ThreadId};
+use unpick_findings::group;
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
 
 const THREADS: u16 = 4;
 const WORKERS: usize = 2;
+const MOST_FINDINGS: usize = 10;
 /// A made-up program: functions that touch a few variables each, and phases that use a few functions each.
 const FUNCTIONS: u64 = 60;
 const FUNCTIONS_PER_PHASE: u64 = 8;
@@ -34,7 +36,9 @@ fn main() {
     let runs: u32 = numbers.next().unwrap_or(100);
     let pairs = u64::from(numbers.next().unwrap_or(100_000));
     println!("{runs} runs, {WORKERS} workers, default windows");
-    println!("   pairs/run  patterns/run  KB/run  collect s  conclude s  ns/pair  peak MB");
+    println!(
+        "   pairs/run  patterns/run  KB/run  collect s  conclude s  group s  ns/pair  peak MB"
+    );
     for size in [pairs / 100, pairs / 10, pairs] {
         measure(runs, size);
     }
@@ -47,19 +51,23 @@ fn measure(runs: u32, pairs: u64) {
     let started = processor_seconds();
     let conclusion = conclude_all(&stored);
     let concluding = processor_seconds() - started;
+    let started = processor_seconds();
+    let groups = group(&conclusion, |site| site, MOST_FINDINGS);
+    let grouping = processor_seconds() - started;
     let first = RunPatterns::from_bytes(&stored[0], "the first run").expect("just written");
     let all_pairs = first.pairs as f64 * f64::from(runs);
     println!(
-        "{:>12} {:>13} {:>7} {:>10.2} {:>11.2} {:>8.0} {:>8}",
+        "{:>12} {:>13} {:>7} {:>10.2} {:>11.2} {:>8.2} {:>8.0} {:>8}",
         first.pairs,
         first.patterns.len(),
         stored[0].len() / 1000,
         collecting,
         concluding,
-        (work + concluding) / all_pairs * 1e9,
+        grouping,
+        (work + concluding + grouping) / all_pairs * 1e9,
         peak_megabytes(),
     );
-    assert!(!conclusion.ranked.is_empty(), "there are patterns");
+    assert!(groups.len() <= MOST_FINDINGS && !conclusion.ranked.is_empty(), "there are patterns");
 }
 
 /// How many accesses give about this many pairs.
