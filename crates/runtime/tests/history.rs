@@ -20,6 +20,7 @@ use unpick_runtime::shadow::range::{forget, touch_range};
 use unpick_runtime::shadow::silent::{
     byte_silently, read_among_readers, read_silently, span_silently, write_silently,
 };
+use unpick_runtime::shadow::touch::touch_around;
 use unpick_runtime::shadow::{Access, region, touch};
 use unpick_runtime::thread::{self, Thread};
 
@@ -265,7 +266,9 @@ impl Real {
             }
             _ => false,
         };
-        if bytes > 8 && kind != Kind::ReadWrite {
+        if kind == Kind::ReadWrite && shape.is_some() {
+            touch_around(thread, &access, || ((), kind));
+        } else if bytes > 8 && kind != Kind::ReadWrite {
             touch_range(thread, &access);
         } else if !is_silent {
             touch(thread, &access);

@@ -13,7 +13,7 @@ use super::pool::byte_cells;
 use super::quick;
 use super::region::{cell, lower_cell};
 use super::silent::{bytes_silently, quad_silently};
-use super::touch::{Access, Granule, bytes_of, gather, is_per_byte, open_set};
+use super::touch::{Access, Granule, MAY_LOCK, bytes_of, gather, is_per_byte, open_set};
 use crate::frames;
 use crate::heap;
 use crate::stream::{self, Element, LastAccess, NO_PAST, Pasts, Told};
@@ -28,6 +28,13 @@ pub fn meet(thread: &Thread, address: u64, shape: u32, site: u32, kind: Kind) ->
     let Some(_granule) = Granule::try_lock(thread, address) else { return false };
     is_meeting(thread, mine.state(), shape, kind)
         && record_plain(thread, mine, shape, address, site, kind)
+}
+
+/// As `meet`, for an atomic access to all bytes of `shape`, whose granule is locked.
+pub(super) fn meet_locked(thread: &Thread, granule: &Granule, shape: u32, access: &Access) -> bool {
+    let mine = if shape == GRANULE { granule.low } else { cell(access.address) };
+    is_meeting(thread, mine.state(), shape, access.kind)
+        && record(thread, mine, shape, access).is_some()
 }
 
 /// As `meet`, for one byte that has a cell of its own.
@@ -174,7 +181,7 @@ fn meet_next(thread: &Thread, address: u64, access: &Access, met: &Met) -> bool 
 fn is_meeting(thread: &Thread, state: u32, shape: u32, kind: Kind) -> bool {
     let is_own = state & THREAD_MASK == thread.number() as u32;
     state & (INDIRECT | FREED | META | SHAPE_MASK) == shape
-        && (!is_own || state & SOLE == 0 && kind == Kind::Write)
+        && (!is_own || state & SOLE == 0 && kind != Kind::Read)
 }
 
 /// What a meeting was like.
@@ -222,7 +229,7 @@ fn is_settled(thread: &Thread, address: u64, state: u32) -> bool {
 #[inline(always)]
 fn tell(thread: &Thread, access: &Access, past: &Pasts, not_before: u32) -> u32 {
     let Access { kind, flags, address, bytes, site } = *access;
-    let context = frames::context(thread);
+    let (flags, context) = (flags & !MAY_LOCK, frames::context(thread));
     stream::tell(thread, &Told { kind, flags, site, context, address, bytes }, past, not_before)
 }
 
@@ -231,7 +238,7 @@ fn tell(thread: &Thread, access: &Access, past: &Pasts, not_before: u32) -> u32 
 fn leave_mark(thread: &Thread, cell: &Cell, shape: u32, access: &Access, stamp: u32) {
     let time = thread.hot().time.get();
     let shared = thread.number() as u32 | SHARED | shape;
-    if access.kind == Kind::Write {
+    if access.kind != Kind::Read {
         cell.set_write(access.site, time);
         cell.read_site.store(RECORDED, Relaxed);
         let end_of_life = if access.flags & access_flags::FREE != 0 { FREED } else { 0 };

@@ -2,11 +2,11 @@
 
 use unpick_events::Kind;
 
-use super::cell::{GRANULE, INDIRECT, KEPT};
-use super::meet::{meet, meet_byte, meet_span};
-use super::region::{lower_cell, upper_of};
+use super::cell::{GRANULE, INDIRECT, KEPT, QUAD, SOLE};
+use super::meet::{meet, meet_byte, meet_locked, meet_span};
+use super::region::{cell, lower_cell, upper_of};
 use super::silent::{claim, claim_byte, span_silently};
-use super::touch::{Access, bytes_of};
+use super::touch::{Access, Granule, MAY_LOCK, bytes_of};
 use crate::thread::Thread;
 
 /// Four or eight aligned bytes.
@@ -20,6 +20,32 @@ pub fn note_aligned(thread: &Thread, address: u64, shape: u32, site: u32, kind: 
 /// A few bytes of any alignment, of which some did not pass in silence. If it gives up, `access` is what is left of it.
 pub fn note_span(thread: &Thread, access: &mut Access) -> bool {
     is_allowed(thread) && meet_span(thread, access)
+}
+
+/// An atomic access in a granule that is locked. What may be a step of a lock is left to `touch` where nobody else is
+/// concerned.
+pub(super) fn note_atomic(thread: &Thread, granule: &Granule, access: &Access) -> bool {
+    let shape = match (access.bytes, access.address & 7) {
+        (8, 0) => GRANULE,
+        (4, 0 | 4) => QUAD,
+        _ => return false,
+    };
+    is_allowed(thread)
+        && (access.flags & MAY_LOCK == 0 && note_own(thread, granule, shape, access)
+            || meet_locked(thread, granule, shape, access))
+}
+
+/// The thread is the last writer, and nobody has come since.
+fn note_own(thread: &Thread, granule: &Granule, shape: u32, access: &Access) -> bool {
+    let mine = if shape == GRANULE { granule.low } else { cell(access.address) };
+    let time = thread.hot().time.get();
+    let is_own = mine.state() & KEPT == thread.number() as u32 | SOLE | shape;
+    if is_own && access.kind == Kind::Read {
+        mine.set_read(access.site, time);
+    } else if is_own {
+        mine.set_write(access.site, time);
+    }
+    is_own
 }
 
 pub fn note_byte(thread: &Thread, address: u64, site: u32, kind: Kind) -> bool {

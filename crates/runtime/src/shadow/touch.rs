@@ -28,6 +28,7 @@ use unpick_events::{Context, Kind};
 use super::cell::*;
 use super::meet::last_accesses;
 use super::pool::{self, Readers, SLOTS, byte_cells, readers};
+use super::quick;
 use super::recent;
 use super::region::{lower_cell, mark_touched, upper_of};
 use super::silent::{become_sole, says_only};
@@ -96,8 +97,10 @@ pub fn touch_around<T>(thread: &Thread, access: &Access, perform: impl FnOnce() 
         && access.flags & access_flags::FAILED_EXCHANGE != 0;
     let flags = if failed { access.flags } else { access.flags & !access_flags::FAILED_EXCHANGE };
     let access = Access { kind, flags, ..*access };
-    let mut visit = Visit { thread, access: &access, recorded: false, context: None };
-    visit.granule(&granule, access.address, access.bytes.min(8));
+    if !quick::note_atomic(thread, &granule, &access) {
+        let mut visit = Visit { thread, access: &access, recorded: false, context: None };
+        visit.granule(&granule, access.address, access.bytes.min(8));
+    }
     drop(granule);
     answer
 }
