@@ -9,14 +9,17 @@ use unpick_events::access::PastKind;
 use unpick_events::kind::access_flags;
 
 use super::cell::*;
+use super::granule::Granule;
 use super::pool::byte_cells;
 use super::quick;
 use super::region::{cell, lower_cell};
+use super::sets::open_set;
+use super::shapes::{bytes_of, gather, is_per_byte};
 use super::silent::{bytes_silently, quad_silently};
-use super::touch::{Access, Granule, MAY_LOCK, bytes_of, gather, is_per_byte, open_set};
+use super::touch::{Access, MAY_LOCK};
 use crate::frames;
 use crate::heap;
-use crate::stream::{self, Element, LastAccess, NO_PAST, Pasts, Told};
+use crate::stream::{self, Element, Pasts, Told};
 use crate::thread::Thread;
 
 /// Notes and records an access to all bytes of `shape`, if it is such a meeting. The thread is busy.
@@ -268,30 +271,4 @@ fn past_of_writer(said: [u64; 2]) -> Option<Pasts> {
 #[inline(always)]
 fn past_of_guest(said: [u64; 2]) -> Pasts {
     Pasts::one(PastKind::Read, (said[1] >> 32) as u16, said[0] as u32, (said[1] >> 16) as u16)
-}
-
-/// What an event would list of the owner: its last write, and its last read since.
-pub fn last_accesses(cell: &Cell) -> [LastAccess; 2] {
-    let thread = (cell.state() & THREAD_MASK) as u16;
-    let read_site = cell.read_site.load(Relaxed);
-    let write = LastAccess {
-        kind: PastKind::Write,
-        is_recorded: read_site == RECORDED,
-        thread,
-        time: cell.write_time.load(Relaxed),
-        site: cell.write_site.load(Relaxed),
-    };
-    let read = LastAccess {
-        kind: PastKind::Read,
-        is_recorded: false,
-        thread,
-        time: cell.read_time.load(Relaxed),
-        site: read_site,
-    };
-    match (write.site != 0, read_site > RECORDED) {
-        (true, true) => [write, read],
-        (true, false) => [write, NO_PAST],
-        (false, true) => [read, NO_PAST],
-        (false, false) => [NO_PAST, NO_PAST],
-    }
 }

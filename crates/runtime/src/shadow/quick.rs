@@ -3,10 +3,12 @@
 use unpick_events::Kind;
 
 use super::cell::{GRANULE, INDIRECT, KEPT, QUAD, SOLE};
+use super::granule::Granule;
 use super::meet::{meet, meet_byte, meet_locked, meet_span};
 use super::region::{cell, lower_cell, upper_of};
+use super::shapes::bytes_of;
 use super::silent::{claim, claim_byte, span_silently};
-use super::touch::{Access, Granule, MAY_LOCK, bytes_of};
+use super::touch::{Access, MAY_LOCK};
 use crate::thread::Thread;
 
 /// Four or eight aligned bytes.

@@ -9,11 +9,12 @@ use unpick_events::Kind;
 use unpick_events::kind::access_flags;
 
 use super::cell::{Cell, FREED, GRANULE, INDIRECT, LOCKED, SHAPE_MASK, SOLE, SPLIT, may_be_split};
+use super::granule::Granule;
 use super::meet::meet_run;
 use super::quick::note_span;
 use super::region::{BYTES_PER_PAGE, lower_cell, mark_touched, shadow_of, touched_bit, upper_of};
 use super::silent::{read_among_readers, span_silently};
-use super::touch::{self, Access, Granule, touch};
+use super::touch::{self, Access, touch};
 use crate::sys;
 use crate::thread::{Hot, Thread};
 

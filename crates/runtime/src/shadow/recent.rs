@@ -19,9 +19,11 @@
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
 use super::cell::{BYTES_SHIFT, Cell, INDEX_MASK, INDIRECT};
+use super::granule::Granule;
 use super::pool::{self, Readers, byte_cells, readers};
 use super::region;
-use super::touch::{Granule, is_per_byte, next_block};
+use super::sets::next_block;
+use super::shapes::is_per_byte;
 use crate::sys;
 use crate::thread::{Hot, Thread, thread_with_number};
 

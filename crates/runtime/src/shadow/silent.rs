@@ -8,10 +8,11 @@ use super::cell::{
     BYTES_MASK, BYTES_SHIFT, Cell, GRANULE, INDEX_MASK, INDIRECT, KEPT_IN_FULL, LOCKED, PER_BYTE,
     SHAPE_MASK, SOLE, SPLIT, WIDE, shape_of_bytes,
 };
+use super::granule::Granule;
 use super::pool::byte_cells;
 use super::recent;
 use super::region::{cell, lower_cell, mark_touched};
-use super::touch::{Granule, gather, is_per_byte, is_wide};
+use super::shapes::{gather, is_per_byte, is_wide};
 use crate::thread::{Hot, Pass, Thread};
 
 /// Whether a read of exactly the bytes of `shape` passes in silence; if so it is noted.

@@ -18,26 +18,27 @@
 //!         the exact order of accesses that race with each other (the hook comes before the access).
 //! Cost    a locked exchange and some hundred instructions: `silent` and `meet` see to it that few accesses come here.
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::*;
-use unpick_events::access::PastKind;
-use unpick_events::file::{file_field, lost};
 use unpick_events::kind::access_flags;
 use unpick_events::{Context, Kind};
 
 use super::cell::*;
-use super::meet::last_accesses;
-use super::pool::{self, Readers, SLOTS, byte_cells, readers};
+use super::granule::Granule;
+use super::past_list::PastList;
+use super::pool::{self, Readers, byte_cells, readers};
 use super::quick;
 use super::recent;
-use super::region::{lower_cell, mark_touched, upper_of};
+use super::region::{lower_cell, mark_touched};
+use super::sets::{add_reader, give_back_readers, next_block, open_set};
+use super::shapes::{
+    bytes_of, gather, is_per_byte, is_readers, is_wide, known_bytes, split, spread, widen,
+};
 use super::silent::{become_sole, says_only};
 use crate::frames;
 use crate::heap;
 use crate::perturb;
 use crate::stack;
-use crate::stream::{self, LastAccess, NO_PAST, Told};
-use crate::sys;
+use crate::stream::{self, LastAccess, Told};
 use crate::thread::Thread;
 
 /// One dynamic access of the program.
@@ -105,73 +106,6 @@ pub fn touch_around<T>(thread: &Thread, access: &Access, perform: impl FnOnce() 
     answer
 }
 
-/// Eight bytes of program memory, locked.
-pub(super) struct Granule<'a> {
-    thread: &'a Thread,
-    pub low: &'static Cell,
-    pub high: &'static Cell,
-    /// The upper cell was in use when the lock was taken: no need to look at it for that.
-    was_split: bool,
-}
-
-impl<'a> Granule<'a> {
-    pub(super) fn lock(thread: &'a Thread, address: u64) -> Option<Self> {
-        let low = lower_cell(address);
-        let high = upper_of(low);
-        thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
-        let mut tries = 0_u32;
-        loop {
-            if let Some(state) = low.try_lock() {
-                return Some(Self { thread, low, high, was_split: is_split(state) });
-            }
-            tries += 1;
-            if tries == MOST_TRIES {
-                return Self::give_up(thread);
-            }
-            if tries.is_multiple_of(64) { sys::yield_now() } else { core::hint::spin_loop() }
-        }
-    }
-
-    /// Locks the granule if nobody else is in the way.
-    #[inline(always)]
-    pub(super) fn try_lock(thread: &'a Thread, address: u64) -> Option<Self> {
-        let low = lower_cell(address);
-        let high = upper_of(low);
-        thread.locked.store(core::ptr::from_ref(low).cast_mut(), Relaxed);
-        if let Some(state) = low.try_lock() {
-            return Some(Self { thread, low, high, was_split: is_split(state) });
-        }
-        thread.locked.store(core::ptr::null_mut(), Relaxed);
-        None
-    }
-
-    /// Whoever holds the lock was cancelled in the middle of a hook, or is kept from running by threads of
-    /// higher priority. The program goes on without this access in the recording.
-    #[cold]
-    fn give_up(thread: &Thread) -> Option<Self> {
-        thread.locked.store(core::ptr::null_mut(), Relaxed);
-        thread.recorder.mark_lost(lost::STUCK);
-        thread.recorder.add(file_field::DROPPED, 1);
-        None
-    }
-}
-
-/// Whether a raw state says so.
-#[inline(always)]
-fn is_split(state: u32) -> bool {
-    state & (INDIRECT | SPLIT) == SPLIT
-}
-
-/// About a second of waiting for a lock bit that is normally held for some nanoseconds.
-const MOST_TRIES: u32 = 1 << 20;
-
-impl Drop for Granule<'_> {
-    fn drop(&mut self) {
-        self.low.unlock(|| self.was_split || self.high.raw_state() != 0);
-        self.thread.locked.store(core::ptr::null_mut(), Relaxed);
-    }
-}
-
 /// One access under way.
 struct Visit<'a> {
     thread: &'a Thread,
@@ -226,7 +160,7 @@ impl Visit<'_> {
         if known & mask == 0 && self.would_say_the_same(cell) {
             return cell.set_state(state | shape_of_bytes(mask));
         }
-        if self.spread(cell, base) {
+        if spread(self.thread, cell, base) {
             self.each_byte(cell, base, mask);
         }
     }
@@ -249,30 +183,6 @@ impl Visit<'_> {
         let time = self.thread.hot().time.get();
         cell.state() & !SHAPE_MASK == self.thread.number() as u32 | SOLE
             && says_only(cell, self.access.site, time, self.access.writes())
-    }
-
-    /// Gives each byte of a quad a cell of its own.
-    fn spread(&self, cell: &Cell, base: u64) -> bool {
-        let Some(index) = self.thread.free_byte_cells.take(&pool::BYTE_BLOCKS) else {
-            self.thread.recorder.mark_lost(lost::MEMORY);
-            return false;
-        };
-        let known = known_bytes(cell.state());
-        if is_readers(cell.state()) {
-            recent::settle(cell, cell.state() & INDEX_MASK);
-        }
-        for (position, byte) in byte_cells(index).iter().enumerate() {
-            byte.clear();
-            if known & (1 << position) != 0 {
-                let address = base + position as u64;
-                copy_with_shape(self.thread, cell, byte, shape_of_bytes(1 << position), address);
-            }
-        }
-        if is_readers(cell.state()) {
-            give_back_readers(self.thread, cell.state() & INDEX_MASK);
-        }
-        cell.set_state(INDIRECT | PER_BYTE | index);
-        true
     }
 
     /// An access to exactly the bytes that `cell` speaks of (or will speak of).
@@ -494,266 +404,6 @@ impl Visit<'_> {
             address,
             bytes: bytes_of(shape),
         }
-    }
-}
-
-/// Turns a cell that names one reader into a set of that reader and this thread.
-pub(super) fn open_set(
-    thread: &Thread,
-    cell: &Cell,
-    address: u64,
-    shape: u32,
-    site: u32,
-    unwritten: bool,
-) {
-    let Some(index) = thread.free_readers.take(&pool::READERS) else {
-        return thread.recorder.mark_lost(lost::MEMORY);
-    };
-    let set = readers(index);
-    set.next.store(0, Relaxed);
-    set.home.store((cell.state() & THREAD_MASK) as u16, Relaxed);
-    set.unwritten.store(unwritten as u8, Relaxed);
-    set.shape.store((shape >> BYTES_SHIFT) as u8, Relaxed);
-    set.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
-    set.address.store(address, Relaxed);
-    add_reader(thread, set, site);
-    recent::note(thread.hot(), index, address, shape, site);
-    cell.set_state(INDIRECT | index);
-}
-
-fn add_reader(thread: &Thread, set: &'static Readers, site: u32) {
-    let mut block = set;
-    let me = thread.number();
-    loop {
-        for step in 0..SLOTS {
-            let slot = &block.slots[(me as usize + step) % SLOTS];
-            if slot.thread.load(Relaxed) == 0 {
-                slot.site.store(site, Relaxed);
-                slot.time.store(thread.hot().time.get() as u16, Relaxed);
-                slot.thread.store(me, Release);
-                return;
-            }
-        }
-        if block.next.load(Relaxed) == 0 && !extend(thread, block) {
-            return;
-        }
-        block = readers(block.next.load(Relaxed));
-    }
-}
-
-fn extend(thread: &Thread, block: &Readers) -> bool {
-    let Some(index) = thread.free_readers.take(&pool::READERS) else {
-        thread.recorder.mark_lost(lost::MEMORY);
-        return false;
-    };
-    let more = readers(index);
-    more.next.store(0, Relaxed);
-    more.slots.iter().for_each(|slot| slot.thread.store(0, Relaxed));
-    block.next.store(index, Release);
-    true
-}
-
-/// How many bytes a shape speaks of.
-pub(super) fn bytes_of(shape: u32) -> u64 {
-    if shape & WIDE != 0 { 8 } else { ((shape & BYTES_MASK) >> BYTES_SHIFT).count_ones() as u64 }
-}
-
-/// The past accesses that an event will list.
-struct PastList {
-    /// Initialised up to `count`. Filling all of it each time would cost more than what is put in.
-    list: [MaybeUninit<LastAccess>; Self::MOST],
-    count: usize,
-}
-
-impl PastList {
-    /// Small, because it lies on the program's stack; longer lists are recorded in parts.
-    const MOST: usize = 16;
-
-    fn new() -> Self {
-        Self { list: [const { MaybeUninit::uninit() }; Self::MOST], count: 0 }
-    }
-
-    fn add(&mut self, kind: PastKind, thread: u16, site: u32, time: u16) {
-        self.push(LastAccess { kind, is_recorded: false, thread, time, site });
-    }
-
-    fn push(&mut self, access: LastAccess) {
-        if let Some(place) = self.list.get_mut(self.count) {
-            place.write(access);
-            self.count += 1;
-        }
-    }
-
-    /// The last accesses of the one thread a cell names.
-    fn add_owner(&mut self, cell: &Cell) {
-        let state = cell.state();
-        let owner = (state & THREAD_MASK) as u16;
-        let (site, time) = (cell.write_site.load(Relaxed), cell.write_time.load(Relaxed));
-        if state & FREED != 0 {
-            return self.add(PastKind::Free, owner, site, time);
-        }
-        if state & SOLE == 0 {
-            return self.add(PastKind::Read, owner, site, time);
-        }
-        for access in last_accesses(cell).into_iter().filter(|access| *access != NO_PAST) {
-            self.push(access);
-        }
-    }
-
-    /// The last read of the first thread of a set, unless that is `me`.
-    fn add_home(&mut self, cell: &Cell, set: &Readers, me: u16) {
-        let home = set.home.load(Relaxed);
-        if home == me {
-            return;
-        }
-        let slot = recent::home_slot(cell, set);
-        self.add(PastKind::Read, home, slot.site.load(Relaxed), slot.time());
-    }
-
-    /// The last reads of the other threads in one block of a set.
-    fn add_slots(&mut self, block: &Readers, me: u16) {
-        for slot in &block.slots {
-            let thread = slot.thread.load(Acquire);
-            if thread != 0 && thread != me {
-                self.add(PastKind::Read, thread, slot.site.load(Relaxed), slot.time.load(Relaxed));
-            }
-        }
-    }
-
-    fn has_no_room_for(&self, block: &Readers) -> bool {
-        self.count + block.slots.len() > self.list.len()
-    }
-
-    fn as_slice(&self) -> &[LastAccess] {
-        // SAFETY: `add` has initialised the first `count` entries, and no more than there are.
-        unsafe { core::slice::from_raw_parts(self.list.as_ptr().cast(), self.count) }
-    }
-}
-
-pub(super) fn next_block(block: &Readers) -> Option<&'static Readers> {
-    match block.next.load(Acquire) {
-        0 => None,
-        next => Some(readers(next)),
-    }
-}
-
-pub fn is_per_byte(state: u32) -> bool {
-    state & (INDIRECT | PER_BYTE) == INDIRECT | PER_BYTE
-}
-
-pub fn is_readers(state: u32) -> bool {
-    state & (INDIRECT | PER_BYTE) == INDIRECT
-}
-
-pub fn is_wide(cell: &Cell) -> bool {
-    shape_of(cell.state()) & WIDE != 0
-}
-
-/// Which bytes a state (not per byte) speaks of.
-fn shape_of(state: u32) -> u32 {
-    if is_readers(state) {
-        return (readers(state & INDEX_MASK).shape.load(Relaxed) as u32) << BYTES_SHIFT;
-    }
-    if state & INDIRECT != 0 { 0 } else { state & SHAPE_MASK }
-}
-
-fn known_bytes(state: u32) -> u32 {
-    (shape_of(state) & BYTES_MASK) >> BYTES_SHIFT
-}
-
-/// From one cell for eight bytes to two for four.
-fn split(thread: &Thread, low: &Cell, high: &Cell, address: u64) {
-    let state = low.state();
-    if is_readers(state) {
-        recent::settle(low, state & INDEX_MASK);
-        recent::clear_all(state & INDEX_MASK);
-    }
-    high.clear();
-    copy_with_shape(thread, low, high, QUAD, address + 4);
-    if is_readers(state) {
-        readers(state & INDEX_MASK).shape.store((QUAD >> BYTES_SHIFT) as u8, Relaxed);
-    } else {
-        low.set_state(state & !WIDE);
-    }
-}
-
-/// From two cells for four bytes to one for eight, if they say the same of all their bytes.
-fn widen(low: &Cell, high: &Cell) {
-    let (a, b) = (low.state(), high.state());
-    let is_whole = |state: u32| state & INDIRECT == 0 && state & SHAPE_MASK == QUAD;
-    if is_whole(a) && is_whole(b) && low.says_the_same(high) {
-        low.set_state(a | WIDE);
-        high.clear();
-    }
-}
-
-/// Four cells for a byte each become one again, if they say the same.
-pub fn gather(thread: &Thread, cell: &Cell, bytes: &'static [Cell; 4]) {
-    let mut known = 0;
-    let mut example: Option<&Cell> = None;
-    for byte in bytes {
-        let state = byte.state();
-        if state == 0 {
-            continue;
-        }
-        if state & INDIRECT != 0 || example.is_some_and(|first| !first.says_the_same(byte)) {
-            return;
-        }
-        known |= state & BYTES_MASK;
-        example = Some(byte);
-    }
-    let Some(example) = example else { return };
-    let index = cell.state() & INDEX_MASK;
-    cell.copy_from(example);
-    cell.set_state(example.state() & !BYTES_MASK | known);
-    thread.free_byte_cells.give_back(&pool::BYTE_BLOCKS, index);
-}
-
-/// Copies what is known to a cell that speaks of fewer bytes.
-fn copy_with_shape(thread: &Thread, from: &Cell, to: &Cell, shape: u32, address: u64) {
-    to.copy_from(from);
-    let state = from.state();
-    if !is_readers(state) {
-        return to.set_state(state & !SHAPE_MASK | shape);
-    }
-    match copy_readers(thread, state & INDEX_MASK, shape) {
-        Some(index) => {
-            readers(index).address.store(address, Relaxed);
-            to.set_state(INDIRECT | index);
-        }
-        None => {
-            thread.recorder.mark_lost(lost::MEMORY);
-            to.clear();
-        }
-    }
-}
-
-fn copy_readers(thread: &Thread, from: u32, shape: u32) -> Option<u32> {
-    let index = thread.free_readers.take(&pool::READERS)?;
-    let (old, new) = (readers(from), readers(index));
-    new.home.store(old.home.load(Relaxed), Relaxed);
-    new.unwritten.store(old.unwritten.load(Relaxed), Relaxed);
-    new.shape.store((shape >> BYTES_SHIFT) as u8, Relaxed);
-    for (a, b) in old.slots.iter().zip(&new.slots) {
-        b.site.store(a.site.load(Relaxed), Relaxed);
-        b.time.store(a.time.load(Relaxed), Relaxed);
-        b.thread.store(a.thread.load(Relaxed), Relaxed);
-    }
-    let next = match old.next.load(Relaxed) {
-        0 => 0,
-        next => copy_readers(thread, next, shape)?,
-    };
-    new.next.store(next, Relaxed);
-    Some(index)
-}
-
-fn give_back_readers(thread: &Thread, first: u32) {
-    recent::clear_all(first);
-    let mut index = first;
-    while index != 0 {
-        let next = readers(index).next.load(Relaxed);
-        thread.free_readers.give_back(&pool::READERS, index);
-        index = next;
     }
 }
 
