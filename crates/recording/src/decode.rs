@@ -139,7 +139,10 @@ impl Extent {
     /// The low half is a length, or with a step in the high half the number of accesses of `unit` bytes.
     fn from_long_word(word: u64, unit: u8) -> Extent {
         let (low, step) = (word as u32, (word >> 32) as i32);
-        if step == 0 {
+        if word == 0 {
+            // The program died while the event became LONG.
+            Extent { length: unit.into(), count: 1, step }
+        } else if step == 0 {
             Extent { length: low.into(), count: 1, step }
         } else {
             Extent { length: unit.into(), count: low, step }

@@ -21,7 +21,7 @@ pub use self::pasts::{LastAccess, NO_PAST, Pasts};
 use self::slots::{NO_SLOT, SLOTS, Slot, Story, slot_for};
 pub use self::trails::{Element, follow_trail, leave_trail};
 use self::trails::{NO_TRAIL, TRAILS, Trail};
-use self::write::{append_full, note_stamp, write, write_access};
+use self::write::{append_full, grow_last, note_stamp, write, write_access};
 use crate::thread::Thread;
 
 pub struct Stream {
@@ -144,7 +144,10 @@ pub fn tell(thread: &Thread, told: &Told, past: &Pasts, not_before: u32) -> u32 
         && slot.times == past.times
         && slot.recorded == past.recorded
         && (step == slot.step || step == header.unit as i64);
-    if in_step && step == slot.step && slot.stamp > not_before && lengthen(slot, told) {
+    if in_step
+        && slot.stamp > not_before
+        && (step == slot.step && lengthen(slot, told) || make_long(thread, slot, told, step))
+    {
         return slot.stamp;
     }
     let long = told.long_word(in_step, step);
@@ -212,6 +215,20 @@ fn append_with_list(thread: &Thread, told: &Told, past: &[LastAccess]) -> u32 {
         thread.count_event();
     }
     header.stamp
+}
+
+/// The second element of a loop: if the first is the last event of the stream, they become one, which is LONG.
+fn make_long(thread: &Thread, slot: &mut Slot, told: &Told, step: i64) -> bool {
+    if told.is_range() || !slot.long.is_null() {
+        return false;
+    }
+    let Some(one) = told.long_word(true, step) else { return false };
+    let two = if one >> 32 == 0 { one + told.bytes } else { one + 1 };
+    let Some(long) = grow_last(thread, slot, two) else { return false };
+    slot.long = long;
+    slot.last = told.address;
+    slot.step = step;
+    true
 }
 
 /// Adds one more element to an access that is LONG.

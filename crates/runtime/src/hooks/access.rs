@@ -7,7 +7,7 @@ use super::hooks;
 use crate::local;
 use crate::shadow::cell::{GRANULE, QUAD};
 use crate::shadow::quick;
-use crate::shadow::range::touch_range;
+use crate::shadow::range::{FEW, touch_few, touch_range};
 use crate::shadow::silent::{
     byte_silently, read_among_readers, read_silently, span_silently, write_silently,
 };
@@ -59,12 +59,7 @@ extern "C" fn note_byte(address: u64, site: u64, kind: u64) {
 extern "C" fn note_span(address: u64, site: u64, bytes: u64, kind: u64) {
     let Some(thread) = local::thread() else { return note(address, site, bytes, kind) };
     let kind = if kind == WRITE { Kind::Write } else { Kind::Read };
-    let mut access = Access { kind, flags: 0, address, bytes, site: site as u32 };
-    let is_noted =
-        thread.enter_quietly().is_some_and(|_busy| quick::note_span(thread, &mut access));
-    if !is_noted {
-        touch(thread, &access);
-    }
+    touch_few(thread, Access { kind, flags: 0, address, bytes, site: site as u32 });
 }
 
 const READ: u64 = 0;
@@ -205,14 +200,11 @@ read_writing! {
     unaligned_read_write_16 = unaligned_read_16, unaligned_write_16;
 }
 
-/// gcc tells accesses it does not know to be aligned as ranges: most are as short as any other.
-const SHORT_RANGE: u64 = 16;
-
-/// Defines functions for accesses of any length and alignment.
+/// Defines functions for accesses of any length and alignment. gcc tells all so that it does not know to be aligned.
 macro_rules! ranging {
     ($($name:ident($kind:expr, $what:expr);)*) => {$(
         extern "C" fn $name(address: u64, bytes: u64, site: u64) {
-            if bytes <= SHORT_RANGE {
+            if bytes <= FEW {
                 if !span_silently(local::hot(), address, bytes, site as u32, $kind == WRITE) {
                     note_span(address, site, bytes, $kind);
                 }

@@ -25,8 +25,18 @@ const MOST_MARKED_UNTOUCHED: u64 = 128;
 /// From here on, pages of cells are given back to the system, not cleared.
 const GIVEN_BACK: u64 = 4 << 20;
 
+/// Up to this many bytes are better looked at one by one than walked through granule by granule.
+pub const FEW: u64 = 16;
+
 /// Notes an access of any length.
 pub fn touch_range(thread: &Thread, access: &Access) {
+    if access.bytes <= FEW {
+        let Access { address, bytes, site, .. } = *access;
+        if !span_silently(thread.hot(), address, bytes, site, access.kind != Kind::Read) {
+            touch_few(thread, *access);
+        }
+        return;
+    }
     let began = thread.hot().time.get();
     if access.kind == Kind::Read {
         walk(thread, access, began, u64::MAX, |at, last| {
@@ -36,6 +46,14 @@ pub fn touch_range(thread: &Thread, access: &Access) {
         walk(thread, access, began, u64::MAX, |at, last| {
             write_run(thread.hot(), at, last, access.site)
         });
+    }
+}
+
+/// Notes an access to a few bytes that did not pass in silence.
+pub fn touch_few(thread: &Thread, mut access: Access) {
+    let is_noted = thread.enter_quietly().is_some_and(|_busy| note_span(thread, &mut access));
+    if !is_noted {
+        touch(thread, &access);
     }
 }
 
@@ -168,14 +186,11 @@ impl Rest<'_> {
     #[cold]
     #[inline(never)]
     fn note_stretch(&mut self, end: u64) {
-        let mut stretch = Access { bytes: end - self.from, ..self.part_at(self.from) };
+        let stretch = Access { bytes: end - self.from, ..self.part_at(self.from) };
         self.from = end;
-        let is_noted = stretch.bytes < 8
-            && self
-                .thread
-                .enter_quietly()
-                .is_some_and(|_busy| note_span(self.thread, &mut stretch));
-        if !is_noted {
+        if stretch.bytes <= FEW {
+            touch_few(self.thread, stretch);
+        } else {
             touch(self.thread, &stretch);
         }
     }

@@ -20,7 +20,9 @@ pub struct Slot {
     pub stamp: u32,
     /// As in `Pasts`.
     pub recorded: u64,
-    /// The word of LONG, if the event has one.
+    /// The latest event in this era.
+    pub event: *mut u64,
+    /// Its word of LONG, if it has one.
     pub long: *mut u64,
     /// Start of the last element.
     pub last: u64,
@@ -50,6 +52,7 @@ pub const NO_SLOT: Slot = Slot {
     times: 0,
     stamp: 0,
     recorded: 0,
+    event: core::ptr::null_mut(),
     long: core::ptr::null_mut(),
     last: 0,
     step: 0,

@@ -1,6 +1,8 @@
 //! Puts events into the thread's current chunk: in full, short, or in one word.
 
+use core::arch::x86_64::{_mm_set_epi64x, _mm_storeu_si128};
 use core::sync::atomic::{Ordering::*, compiler_fence};
+use unpick_events::Address;
 use unpick_events::access::PAST_WORDS;
 use unpick_events::file::file_field;
 use unpick_events::header::{HEADER_WORDS, Header};
@@ -57,7 +59,7 @@ pub(super) fn write(
     if !has_room(&thread.stream, MOST_WORDS) {
         begin_chunk(thread)?;
     }
-    let era = thread.stream.era.get();
+    let (era, at) = (thread.stream.era.get(), thread.stream.next.get());
     let listed = past.count();
     let ordinal = if listed == 0 { 0 } else { past.ordinal(0) };
     let place = if slot.era != era || slot.story != *story {
@@ -75,11 +77,51 @@ pub(super) fn write(
     } else {
         write_short(thread, number, header, long, past, ordinal)?
     };
+    slot.event = at;
     slot.object = header.object.0;
     slot.ordinal = ordinal;
     note_stamp(thread, header.stamp);
     thread.count_event();
     Some(if long.is_some() { place } else { core::ptr::null_mut() })
+}
+
+/// Gives the latest event of a slot a word of LONG, if it was told short and nothing has come after it. Gives where that
+/// word is. The event stays whole if the process dies at any moment: its two words change by one instruction, and as long as
+/// the third is 0 that says nothing.
+pub(super) fn grow_last(thread: &Thread, slot: &Slot, long: u64) -> Option<*mut u64> {
+    let stream = &thread.stream;
+    if slot.era != stream.era.get() || !has_room(stream, SHORT_WORDS) {
+        return None;
+    }
+    // SAFETY: the era says that the event lies in the current chunk.
+    let first = unsafe { slot.event.read() };
+    let words = match first as u8 {
+        tag if tag == short::SHORT | short::TINY => 1,
+        tag if tag & !short::CONTINUED == short::SHORT => SHORT_WORDS,
+        _ => return None,
+    };
+    if slot.event.wrapping_add(words) != stream.next.get() {
+        return None;
+    }
+    let told = Short {
+        flags: first as u8 & short::CONTINUED | short::LONG,
+        slot: (first >> 8) as u8,
+        object: Address(slot.object),
+        stamp: slot.stamp,
+        ordinal: slot.ordinal,
+    };
+    let packed = told.pack();
+    let place = slot.event.wrapping_add(SHORT_WORDS);
+    // SAFETY: there is room for two more words, which are this thread's, behind an event of one or two.
+    unsafe {
+        let both = _mm_set_epi64x(packed[1] as i64, packed[0] as i64);
+        compiler_fence(Release);
+        _mm_storeu_si128(slot.event.cast(), both);
+        compiler_fence(Release);
+        place.write(long);
+    }
+    stream.next.set(place.wrapping_add(1));
+    Some(place)
 }
 
 /// The event in one word, if it is near enough to those before.
