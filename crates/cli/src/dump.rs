@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use unpick_events::{Kind, ThreadId};
 use unpick_problem::Problem;
 use unpick_recording::{Event, Recording};
-use unpick_runner::Store;
+use unpick_run_store::Store;
 
 use names::Names;
 use selection::Selected;

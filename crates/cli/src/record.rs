@@ -10,7 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use unpick_problem::{Problem, exit};
 use unpick_recording::{Outcome, Recording, RunOptions};
-use unpick_runner::{Choices, Failure, FinishedRun, Plan, Store, run_number};
+use unpick_run_store::{Store, run_number};
+use unpick_runner::{Choices, Failure, FinishedRun, Plan};
 
 use crate::quantities::{bytes, bytes_in_words, counted, nanoseconds, parts_per_million};
 

@@ -34,6 +34,9 @@ fn store(writer: &Writer) -> TempDir {
         seed: 99,
         unpick_version: "0.1.0".to_owned(),
         format_version: 1,
+        label: None,
+        why: None,
+        hunt: None,
     };
     info.write(&run).unwrap();
     folder

@@ -10,8 +10,10 @@ use std::fmt;
 pub mod exit {
     /// The command line was wrong, or what it names cannot be used.
     pub const USAGE: u8 = 2;
-    /// Reserved: a reporting command found something.
+    /// Failing runs were seen, and there are findings.
     pub const FINDINGS: u8 = 66;
+    /// Failing runs were seen, but nothing goes with them.
+    pub const NO_CORRELATION: u8 = 67;
     /// Unpick itself failed; the program under test is not to blame.
     pub const OWN_FAULT: u8 = 70;
 }

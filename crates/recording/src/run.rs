@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use unpick_events::Label;
 use unpick_problem::Problem;
 
 use crate::recording::Recording;
@@ -31,6 +32,31 @@ pub struct RunInfo {
     pub seed: u64,
     pub unpick_version: String,
     pub format_version: u32,
+    /// The verdict on the run; none from `unpick record`, which judges nothing, and while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "label_by_name")]
+    pub label: Option<Label>,
+    /// What the verdict rests on, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The hunt it belongs to: the number of that hunt's first run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunt: Option<u64>,
+}
+
+/// A label as its name: `pass`, `fail`, `unusable`.
+mod label_by_name {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use unpick_events::Label;
+
+    pub fn serialize<S: Serializer>(label: &Option<Label>, to: S) -> Result<S::Ok, S::Error> {
+        label.map(Label::name).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Label>, D::Error> {
+        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+        let label = Label::from_name(&name);
+        label.map(Some).ok_or_else(|| D::Error::custom(format!("there is no label `{name}`")))
+    }
 }
 
 /// How a run ended.
@@ -211,6 +237,21 @@ mod tests {
         overwrite(&path, "a description that is longer than the first").unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, "a description that is longer than the first");
+    }
+
+    #[test]
+    fn a_label_is_stored_by_its_name_and_old_runs_have_none() {
+        let old = r#"{"command": ["./bank"], "working_folder": "/", "started_ms": 1, "duration_ms": 2,
+            "outcome": {"exit": {"code": 0}}, "options": {"full": false, "limit": 1, "delay_access_ppm": 0,
+            "delay_sync_ppm": 0, "delay_start_ppm": 0, "delay_shortest_ns": 0, "delay_longest_ns": 0},
+            "seed": 7, "unpick_version": "0.1.0", "format_version": 2}"#;
+        let mut info: RunInfo = serde_json::from_str(old).unwrap();
+        assert_eq!((info.label, info.hunt), (None, None));
+        info.label = Some(Label::Fail);
+        let text = serde_json::to_string(&info).unwrap();
+        assert!(text.contains(r#""label":"fail""#));
+        assert_eq!(serde_json::from_str::<RunInfo>(&text).unwrap(), info);
+        assert!(serde_json::from_str::<RunInfo>(&text.replace("fail", "failed")).is_err());
     }
 
     #[test]

@@ -17,16 +17,20 @@ pub struct Trimmed {
     pub bytes: u64,
     /// The process that writes it, if it is still running.
     pub still_written_by: Option<u32>,
+    /// Nanoseconds of delays that its threads were given, all together.
+    pub delayed: u64,
 }
 
 /// Cuts one file. A file whose header cannot be read is left as it is: reading it will say why.
 pub fn trim(path: &Path) -> io::Result<Trimmed> {
     let length = fs::metadata(path)?.len();
-    let untouched = Trimmed { path: path.to_owned(), bytes: length, still_written_by: None };
+    let untouched =
+        Trimmed { path: path.to_owned(), bytes: length, still_written_by: None, delayed: 0 };
     let Some(header) = read_header(path)? else {
         let starting = process_of(path).filter(|process| is_alive(*process));
         return Ok(Trimmed { still_written_by: starting, ..untouched });
     };
+    let untouched = Trimmed { delayed: header.delayed, ..untouched };
     if is_mapped_by(header.process, path) {
         let bytes = header.chunks_end.min(length);
         return Ok(Trimmed { still_written_by: Some(header.process), bytes, ..untouched });

@@ -38,7 +38,7 @@ pub fn launch(
 }
 
 /// Waits until the child has ended but leaves it as it is, so that its number stays its own.
-fn wait_without_reaping(child: &Child) {
+pub(crate) fn wait_without_reaping(child: &Child) {
     loop {
         // SAFETY: `siginfo_t` is plain data, for which all zeros is a value; the pointer is to a live local.
         let result = unsafe {
@@ -53,7 +53,7 @@ fn wait_without_reaping(child: &Child) {
     }
 }
 
-fn outcome(status: ExitStatus) -> Outcome {
+pub(crate) fn outcome(status: ExitStatus) -> Outcome {
     match (status.code(), status.signal()) {
         (Some(code), _) => Outcome::Exit { code },
         (None, Some(number)) => Outcome::Signal { number },
@@ -61,7 +61,7 @@ fn outcome(status: ExitStatus) -> Outcome {
     }
 }
 
-fn cannot_start(program: &Program, error: &io::Error) -> Problem {
+pub(crate) fn cannot_start(program: &Program, error: &io::Error) -> Problem {
     let problem = Problem::usage("the program cannot be started")
         .at("file", program.path.display())
         .why(error);
@@ -74,7 +74,7 @@ fn cannot_start(program: &Program, error: &io::Error) -> Problem {
     }
 }
 
-fn cannot_wait(program: &Program, error: &io::Error) -> Problem {
+pub(crate) fn cannot_wait(program: &Program, error: &io::Error) -> Problem {
     Problem::own_fault("the end of the program could not be observed")
         .at("file", program.path.display())
         .why(error)

@@ -1,24 +1,34 @@
-//! One run of a program under test.
+//! Runs of a program under test.
 //!
-//! Takes   a command, what to ask of the runtime, and a store.
-//! Gives   a run folder with the recordings of every process and `run.json`, and how the run ended.
+//! Takes   a command, what to ask of the runtime, and a store; for a hunt also what counts as failing.
+//! Gives   a run folder with the recordings of every process and `run.json`, and how the run ended;
+//!         for a hunt a label, and what the program printed; which delays to try next.
 //! Must not know  what is in the events.
 //!
-//! The program keeps its own standard streams, its exit code and its signals: running it under Unpick
-//! changes none of them.
+//! `run` is for `unpick record`: the program keeps its own standard streams, its exit code and its signals.
+//! `attempt` is for `unpick hunt`: the program runs in a process group of its own, is watched, and judged.
 
+mod attempt;
 mod choices;
 mod event_file;
 mod failure;
+mod group;
 mod launch;
+mod output;
+mod perturbation;
 mod program;
 mod run;
 mod signals;
-mod store;
+mod verdict;
+mod watch;
 
+pub use attempt::{Attempt, Judged, attempt};
 pub use choices::Choices;
 pub use event_file::Trimmed;
 pub use failure::Failure;
+pub use perturbation::{Delays, Draw, Lacking, Perturbation, Rate, Rates};
 pub use program::Program;
 pub use run::{FinishedRun, Plan, run};
-pub use store::{Store, run_number};
+pub use signals::stop_on_signals;
+pub use verdict::{Condition, Judge};
+pub use watch::Limits;

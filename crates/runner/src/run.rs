@@ -10,13 +10,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use unpick_events::file::FORMAT_VERSION;
 use unpick_problem::Problem;
 use unpick_recording::{Outcome, Run, RunInfo};
+use unpick_run_store::Store;
 
 use crate::choices::Choices;
 use crate::event_file::{Trimmed, trim};
 use crate::failure::{Failure, failures};
 use crate::launch::launch;
 use crate::program::Program;
-use crate::store::Store;
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -43,21 +43,41 @@ pub struct FinishedRun {
 
 /// Runs the program once.
 pub fn run(plan: &Plan) -> Result<FinishedRun, Problem> {
-    let name = plan.command.first().ok_or_else(no_command)?;
-    let program = Program::find(Path::new(name))?;
-    let folder = plan.store.new_run()?;
-    let mut info = describe(plan);
-    info.write(&folder).map_err(|error| cannot_describe(&folder, &error))?;
-    let launched = launch(&program, &plan.command, plan.choices.environment(&folder));
-    let (outcome, duration) = launched.inspect_err(|_| discard(&folder))?;
-    info.outcome = outcome;
-    info.duration_ms = milliseconds(duration);
-    let (event_files, trouble) = match put_away(&folder, &info) {
-        Ok(event_files) => (event_files, None),
-        Err(problem) => (Vec::new(), Some(problem)),
-    };
-    let failures = failures(&folder);
-    Ok(FinishedRun { folder, program, info, event_files, failures, trouble })
+    let mut begun = Begun::new(plan)?;
+    let launched = launch(&begun.program, &plan.command, plan.choices.environment(&begun.folder));
+    let (outcome, duration) = launched.inspect_err(|_| discard(&begun.folder))?;
+    begun.info.outcome = outcome;
+    begun.info.duration_ms = milliseconds(duration);
+    Ok(begun.finish())
+}
+
+/// A run that has its folder; the program has not been started.
+pub(crate) struct Begun {
+    pub program: Program,
+    pub folder: PathBuf,
+    pub info: RunInfo,
+}
+
+impl Begun {
+    pub fn new(plan: &Plan) -> Result<Begun, Problem> {
+        let name = plan.command.first().ok_or_else(no_command)?;
+        let program = Program::find(Path::new(name))?;
+        let folder = plan.store.new_run()?;
+        let info = describe(plan);
+        info.write(&folder).map_err(|error| cannot_describe(&folder, &error))?;
+        Ok(Begun { program, folder, info })
+    }
+
+    /// The program has ended, and `info` says how.
+    pub fn finish(self) -> FinishedRun {
+        let Begun { program, folder, info } = self;
+        let (event_files, trouble) = match put_away(&folder, &info) {
+            Ok(event_files) => (event_files, None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        let failures = failures(&folder);
+        FinishedRun { folder, program, info, event_files, failures, trouble }
+    }
 }
 
 impl FinishedRun {
@@ -67,7 +87,7 @@ impl FinishedRun {
     }
 }
 
-fn discard(folder: &Path) {
+pub(crate) fn discard(folder: &Path) {
     // What cannot be removed is an empty run; nothing depends on its absence.
     let _ = fs::remove_dir_all(folder);
 }
@@ -84,10 +104,13 @@ fn describe(plan: &Plan) -> RunInfo {
         seed: plan.choices.seed,
         unpick_version: env!("CARGO_PKG_VERSION").to_owned(),
         format_version: FORMAT_VERSION,
+        label: None,
+        why: None,
+        hunt: None,
     }
 }
 
-fn milliseconds(duration: Duration) -> u64 {
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -105,7 +128,7 @@ fn no_command() -> Problem {
     Problem::usage("no program was named").next("unpick record -- PROGRAM ARGUMENTS…")
 }
 
-fn cannot_describe(folder: &Path, error: &std::io::Error) -> Problem {
+pub(crate) fn cannot_describe(folder: &Path, error: &std::io::Error) -> Problem {
     Problem::own_fault("the description of the run cannot be written")
         .at("folder", folder.display())
         .why(error)

@@ -7,7 +7,7 @@
 //! scheduler) is passed on. A signal that Unpick was started to ignore stays ignored, for both.
 
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PASSED_ON: [i32; 6] =
@@ -120,6 +120,37 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c
     if nobody_there {
         EARLY.store(signal, SeqCst);
     }
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C (or hang-up, or `kill`) only asks to stop; the next one ends Unpick as always.
+/// Gives what is set then.
+pub fn stop_on_signals() -> &'static AtomicBool {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        ask_to_stop_on(signal);
+    }
+    &STOP
+}
+
+fn ask_to_stop_on(signal: i32) {
+    // SAFETY: `sigaction` is plain data, for which all zeros is a value; the pointers are to live locals or null.
+    // The handler only stores to an atomic, which a handler may.
+    unsafe {
+        let mut before: libc::sigaction = std::mem::zeroed();
+        let asked = libc::sigaction(signal, ptr::null(), &mut before);
+        if asked != 0 || before.sa_sigaction == libc::SIG_IGN {
+            return;
+        }
+        let mut ours: libc::sigaction = std::mem::zeroed();
+        ours.sa_sigaction = on_stop as *const () as usize;
+        ours.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
+        libc::sigaction(signal, &ours, ptr::null_mut());
+    }
+}
+
+extern "C" fn on_stop(_: i32) {
+    STOP.store(true, SeqCst);
 }
 
 fn send(process: i32, signal: i32) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use unpick_problem::Problem;
 use unpick_recording::{Run, RunInfo};
-use unpick_runner::{Store, run_number};
+use unpick_run_store::{Store, run_number};
 
 /// The event files to dump, and what is known of their run.
 pub struct Selected {

@@ -32,16 +32,20 @@ impl Store {
         PathBuf::from(".unpick")
     }
 
-    fn runs(&self) -> PathBuf {
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn runs_folder(&self) -> PathBuf {
         self.folder.join(RUNS)
     }
 
     /// Makes the folder of a new run, and makes sure that something can be written there.
     pub fn new_run(&self) -> Result<PathBuf, Problem> {
         let unwritable = |error| cannot_write(&self.folder, &error);
-        fs::create_dir_all(self.runs()).map_err(unwritable)?;
+        fs::create_dir_all(self.runs_folder()).map_err(unwritable)?;
         // The runtime needs an absolute path: the program may change its working folder.
-        let runs = self.runs().canonicalize().map_err(unwritable)?;
+        let runs = self.runs_folder().canonicalize().map_err(unwritable)?;
         let folder = make_next_folder(&runs).map_err(unwritable)?;
         if let Err(error) = try_to_write(&folder) {
             let _ = fs::remove_dir_all(&folder);
@@ -62,15 +66,15 @@ impl Store {
     }
 
     /// All runs, by number.
-    fn numbered(&self) -> Vec<(u64, PathBuf)> {
-        let mut runs = numbered_folders(&self.runs()).unwrap_or_default();
+    pub(crate) fn numbered(&self) -> Vec<(u64, PathBuf)> {
+        let mut runs = numbered_folders(&self.runs_folder()).unwrap_or_default();
         runs.sort();
         runs
     }
 
     fn no_such_run(&self, number: u64) -> Problem {
-        let problem =
-            Problem::usage(format!("there is no run {number}")).at("folder", self.runs().display());
+        let problem = Problem::usage(format!("there is no run {number}"))
+            .at("folder", self.runs_folder().display());
         match self.numbered().last() {
             Some((last, _)) => problem
                 .why(format!("the last run is {last}"))
@@ -83,7 +87,7 @@ impl Store {
 
     fn no_runs(&self) -> Problem {
         Problem::usage("there are no runs yet")
-            .at("folder", self.runs().display())
+            .at("folder", self.runs_folder().display())
             .next("record one: unpick record -- PROGRAM")
     }
 }

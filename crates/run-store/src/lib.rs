@@ -1,0 +1,19 @@
+//! The folder that holds runs: `.unpick/runs/NNNN`.
+//!
+//! Takes   the path of a store, finished runs, their condensed results (`RunPatterns`).
+//! Gives   a folder for a new run; earlier runs by number, by hunt, with label and patterns.
+//! Misses  an index: runs are listed by reading every `run.json`, which takes some microseconds each.
+//! Must not know  how a program is run, or what a pattern means.
+#![forbid(unsafe_code)]
+
+mod builds;
+mod kept;
+mod patterns;
+mod store;
+mod stored_run;
+
+pub use builds::Builds;
+pub use kept::{Keep, drop_recordings};
+pub use patterns::{PATTERNS_FILE, read_patterns, write_patterns};
+pub use store::{Store, run_number};
+pub use stored_run::StoredRun;

@@ -1,0 +1,109 @@
+//! A run of the store: number, folder, what `run.json` says.
+
+use std::path::PathBuf;
+
+use unpick_events::Label;
+use unpick_problem::Problem;
+use unpick_recording::RunInfo;
+
+use crate::store::Store;
+
+/// A run that is in the store.
+#[derive(Debug, Clone)]
+pub struct StoredRun {
+    pub number: u64,
+    pub folder: PathBuf,
+    pub info: RunInfo,
+}
+
+impl StoredRun {
+    /// The verdict; a run without one (it is still running, or its hunt was killed) cannot be used.
+    pub fn label(&self) -> Label {
+        self.info.label.unwrap_or(Label::Unusable)
+    }
+}
+
+impl Store {
+    /// All runs, by number. A run whose description cannot be read is left out, and told.
+    pub fn runs(&self) -> (Vec<StoredRun>, Vec<Problem>) {
+        let mut runs = Vec::new();
+        let mut problems = Vec::new();
+        for (number, folder) in self.numbered() {
+            match RunInfo::read(&folder) {
+                Ok(info) => runs.push(StoredRun { number, folder, info }),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        (runs, problems)
+    }
+
+    /// The runs of one hunt, or of the latest one; those that still run are not among them.
+    pub fn runs_of_hunt(&self, hunt: Option<u64>) -> Result<Vec<StoredRun>, Problem> {
+        let (mut runs, _) = self.runs();
+        let latest = || runs.iter().filter_map(|run| run.info.hunt).max();
+        let hunt = hunt.or_else(latest).ok_or_else(|| self.no_hunt())?;
+        runs.retain(|run| run.info.hunt == Some(hunt) && run.info.label.is_some());
+        if runs.is_empty() { Err(self.no_hunt()) } else { Ok(runs) }
+    }
+
+    fn no_hunt(&self) -> Problem {
+        Problem::usage("there is no such hunt with labelled runs")
+            .at("folder", self.folder().display())
+            .why("only `unpick hunt` labels runs; `unpick record` does not judge them")
+            .next("unpick hunt -- PROGRAM, or look at what there is: unpick runs")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unpick_recording::{Outcome, RunOptions};
+
+    fn put(store: &Store, hunt: Option<u64>, label: Option<Label>) -> PathBuf {
+        let folder = store.new_run().unwrap();
+        let info = RunInfo {
+            command: vec!["./bank".to_owned()],
+            working_folder: PathBuf::new(),
+            started_ms: 0,
+            duration_ms: 0,
+            outcome: Outcome::Exit { code: 0 },
+            options: RunOptions::default(),
+            seed: 1,
+            unpick_version: String::new(),
+            format_version: 2,
+            label,
+            why: None,
+            hunt,
+        };
+        info.write(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn the_latest_hunt_is_meant_unless_another_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        put(&store, None, None);
+        put(&store, Some(2), Some(Label::Pass));
+        put(&store, Some(2), Some(Label::Fail));
+        put(&store, Some(4), Some(Label::Fail));
+        put(&store, Some(4), None);
+        let numbers = |hunt| -> Vec<u64> {
+            store.runs_of_hunt(hunt).unwrap().iter().map(|run| run.number).collect()
+        };
+        assert_eq!(numbers(None), [4]);
+        assert_eq!(numbers(Some(2)), [2, 3]);
+        assert!(store.runs_of_hunt(Some(1)).is_err());
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_read_does_not_hide_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        put(&store, None, None);
+        let damaged = put(&store, None, None);
+        std::fs::write(damaged.join("run.json"), "{").unwrap();
+        let (runs, problems) = store.runs();
+        assert_eq!((runs.len(), problems.len()), (1, 1));
+    }
+}

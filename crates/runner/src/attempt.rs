@@ -1,0 +1,132 @@
+//! One run of a hunt: watched, judged, put away.
+//!
+//! Takes   an `Attempt`.      Gives  a `Judged` run, whose `run.json` carries the label; a `Problem` only if the program
+//!         cannot be run at all.
+//!
+//! What goes wrong on our side makes a run unusable, never failing. So does a time limit that
+//! our own delays have used up.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use unpick_events::Label;
+use unpick_problem::Problem;
+use unpick_run_store::run_number;
+
+use crate::launch::cannot_start;
+use crate::run::{Begun, FinishedRun, Plan, cannot_describe, discard, milliseconds};
+use crate::verdict::{Judge, Verdict};
+use crate::watch::{Ending, Limits, NotWatched, Watched, watch};
+
+/// What to run, and what counts as failing.
+#[derive(Debug)]
+pub struct Attempt<'a> {
+    pub plan: &'a Plan,
+    pub limits: &'a Limits,
+    pub judge: &'a Judge,
+    /// The hunt it belongs to; none: it is the first of a new one.
+    pub hunt: Option<u64>,
+    /// Set when the user wants no more.
+    pub stop: &'a AtomicBool,
+}
+
+/// A run with a label.
+#[derive(Debug)]
+pub struct Judged {
+    pub run: FinishedRun,
+    pub number: u64,
+    pub hunt: u64,
+    /// The user wanted no more before it ended.
+    pub stopped: bool,
+}
+
+impl Judged {
+    pub fn label(&self) -> Label {
+        self.run.info.label.unwrap_or(Label::Unusable)
+    }
+
+    pub fn why(&self) -> &str {
+        self.run.info.why.as_deref().unwrap_or_default()
+    }
+
+    /// For what is found out about a run later: it cannot be used after all.
+    pub fn set_unusable(&mut self, why: &str) -> Result<(), Problem> {
+        self.run.info.label = Some(Label::Unusable);
+        self.run.info.why = Some(why.to_owned());
+        let folder = &self.run.folder;
+        self.run.info.write(folder).map_err(|error| cannot_describe(folder, &error))
+    }
+}
+
+/// Runs the program once.
+pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
+    let mut begun = Begun::new(attempt.plan)?;
+    let number = run_number(&begun.folder).unwrap_or(0);
+    let hunt = attempt.hunt.unwrap_or(number);
+    begun.info.hunt = Some(hunt);
+    let looked_for = attempt.judge.looked_for();
+    let folder = begun.folder.clone();
+    let watched =
+        watch(command(attempt.plan, &begun), &folder, "", looked_for, attempt.limits, attempt.stop);
+    let stopped = matches!(&watched, Ok(watched) if watched.ending == Ending::Stopped);
+    let timed_out = matches!(&watched, Ok(watched) if watched.ending == Ending::TimedOut);
+    let verdict = match watched {
+        Ok(watched) => judge(attempt, &mut begun, &watched),
+        Err(NotWatched::NotStarted(error)) => {
+            discard(&folder);
+            return Err(cannot_start(&begun.program, &error));
+        }
+        Err(NotWatched::Lost(error)) => {
+            Verdict::new(Label::Unusable, format!("its end or output was lost: {error}"))
+        }
+    };
+    begun.info.label = Some(verdict.label);
+    begun.info.why = Some(verdict.why);
+    let mut judged = Judged { run: begun.finish(), number, hunt, stopped };
+    if let Some(why) = our_fault(&judged.run, timed_out, attempt.limits.timeout) {
+        judged.set_unusable(&why)?;
+    }
+    Ok(judged)
+}
+
+fn command(plan: &Plan, begun: &Begun) -> Command {
+    let mut command = Command::new(&begun.program.path);
+    let (name, arguments) = plan.command.split_first().expect("a program was found by its name");
+    command.arg0(name).args(arguments).envs(plan.choices.environment(&begun.folder));
+    command
+}
+
+fn judge(attempt: &Attempt<'_>, begun: &mut Begun, watched: &Watched) -> Verdict {
+    begun.info.outcome = watched.outcome;
+    begun.info.duration_ms = milliseconds(watched.duration);
+    let verdict = attempt.judge.judge(watched, attempt.limits, &begun.folder, attempt.stop);
+    match watched.leftovers {
+        0 => verdict,
+        left => {
+            let why = format!("{}; {left} processes it had left behind were ended", verdict.why);
+            Verdict { why, ..verdict }
+        }
+    }
+}
+
+/// Why a run says nothing about the program, if that is so.
+fn our_fault(run: &FinishedRun, timed_out: bool, timeout: Duration) -> Option<String> {
+    if let Some(trouble) = &run.trouble {
+        return trouble.to_string().lines().next().map(str::to_owned);
+    }
+    if let Some(failure) = run.failures.first() {
+        return Some(format!("process {} was not recorded: {}", failure.process, failure.why));
+    }
+    if run.event_files.is_empty() {
+        return Some("nothing was recorded".to_owned());
+    }
+    let delayed: u64 = run.event_files.iter().map(|file| file.delayed).sum();
+    let delayed = Duration::from_nanos(delayed);
+    if timed_out && 2 * delayed >= timeout {
+        let seconds = delayed.as_secs_f64();
+        return Some(format!("its time was used up by {seconds:.1} s of our own delays"));
+    }
+    None
+}

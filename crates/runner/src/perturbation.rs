@@ -1,0 +1,336 @@
+//! Which delays to try next: learns which ones make the program fail.
+//!
+//! Takes   how runs with earlier delays ended.      Gives  the delays and the seed of the next run; failure rates.
+//! Misses  anything about the program itself: it knows settings and outcomes only.
+//! Cost    nothing beside a run.
+//!
+//! Settings are a place (accesses, synchronisation, start of threads, all) and a strength (from microseconds to tens of
+//! milliseconds). Each is tried once, gentle ones first; then the most promising is taken, by its rate and
+//! a bonus for what is little known (UCB1). Every fifth run is without delays: that tells the bare failure
+//! rate, and gives passing runs. A setting under which the program gets much slower is made rarer.
+//! Pure: the same seed and the same outcomes give the same choices.
+
+use std::time::Duration;
+
+use unpick_events::Label;
+use unpick_recording::RunOptions;
+
+/// So often there are no delays.
+const PLAIN_EVERY: u64 = 5;
+/// Slower than so many bare runs, and than `SLOW` in addition, is too slow.
+const SLOWER: u32 = 8;
+const SLOW: Duration = Duration::from_secs(1);
+const MADE_RARER_BY: u32 = 4;
+
+/// What delays a run gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Delays {
+    pub access_ppm: u32,
+    pub sync_ppm: u32,
+    pub start_ppm: u32,
+    pub shortest_ns: u64,
+    pub longest_ns: u64,
+}
+
+impl Delays {
+    pub fn are_none(&self) -> bool {
+        self.access_ppm == 0 && self.sync_ppm == 0 && self.start_ppm == 0
+    }
+
+    /// Puts them into what the runtime is asked.
+    pub fn put_into(&self, options: &mut RunOptions) {
+        options.delay_access_ppm = self.access_ppm;
+        options.delay_sync_ppm = self.sync_ppm;
+        options.delay_start_ppm = self.start_ppm;
+        options.delay_shortest_ns = self.shortest_ns;
+        options.delay_longest_ns = self.longest_ns;
+    }
+
+    fn rarer(&self, by: u32) -> Delays {
+        let rarer = |parts: u32| if parts == 0 { 0 } else { (parts / by).max(1) };
+        Delays {
+            access_ppm: rarer(self.access_ppm),
+            sync_ppm: rarer(self.sync_ppm),
+            start_ppm: rarer(self.start_ppm),
+            ..*self
+        }
+    }
+}
+
+/// Shortest and longest delay, and how often: at accesses, at synchronisation, at the start of a thread.
+struct Strength {
+    nanoseconds: (u64, u64),
+    ppm: [u32; 3],
+}
+
+const STRENGTHS: [Strength; 3] = [
+    Strength { nanoseconds: (1_000, 50_000), ppm: [20_000, 200_000, 500_000] },
+    Strength { nanoseconds: (50_000, 1_000_000), ppm: [20_000, 200_000, 500_000] },
+    Strength { nanoseconds: (1_000_000, 30_000_000), ppm: [2_000, 50_000, 500_000] },
+];
+/// Which places a setting delays: accesses, synchronisation, start of threads.
+const PLACES: [[bool; 3]; 4] =
+    [[false, true, false], [true, false, false], [false, false, true], [true, true, true]];
+
+/// What is known of a setting.
+#[derive(Debug, Clone, Default)]
+struct Setting {
+    delays: Delays,
+    failed: u32,
+    passed: u32,
+    /// Also those that could not be used.
+    tried: u32,
+}
+
+/// The delays of the next run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draw {
+    pub delays: Delays,
+    pub seed: u64,
+    /// Number of its setting; 0 is the one without delays.
+    setting: usize,
+}
+
+/// Which kind of run there is not enough of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lacking {
+    Failing,
+    Passing,
+}
+
+/// How many of the usable runs failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rate {
+    pub failed: u32,
+    pub runs: u32,
+}
+
+impl Rate {
+    /// From 0 to 1; nothing without runs.
+    pub fn share(&self) -> Option<f64> {
+        (self.runs > 0).then(|| f64::from(self.failed) / f64::from(self.runs))
+    }
+}
+
+/// How often runs failed without and with delays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rates {
+    pub plain: Rate,
+    pub delayed: Rate,
+    /// The setting that failed most often: its delays and its rate.
+    pub best: Option<(Delays, Rate)>,
+}
+
+/// Chooses delays.
+#[derive(Debug)]
+pub struct Perturbation {
+    /// The first is the one without delays.
+    settings: Vec<Setting>,
+    random: u64,
+    drawn: u64,
+    /// How long the program takes without delays: the longest seen.
+    plain_duration: Option<Duration>,
+}
+
+impl Perturbation {
+    /// All places and strengths.
+    pub fn new(seed: u64) -> Perturbation {
+        let all =
+            STRENGTHS.iter().flat_map(|strength| PLACES.map(|places| delays(strength, places)));
+        Perturbation::over(all, seed)
+    }
+
+    /// Only these delays, but for the regular runs without any.
+    pub fn fixed(delays: Delays, seed: u64) -> Perturbation {
+        Perturbation::over([delays], seed)
+    }
+
+    /// No delays ever.
+    pub fn none(seed: u64) -> Perturbation {
+        Perturbation::over([], seed)
+    }
+
+    fn over(delays: impl IntoIterator<Item = Delays>, seed: u64) -> Perturbation {
+        let all = std::iter::once(Delays::default()).chain(delays);
+        let settings = all.map(|delays| Setting { delays, ..Setting::default() });
+        Perturbation { settings: settings.collect(), random: seed, drawn: 0, plain_duration: None }
+    }
+
+    /// The delays of the next run.
+    pub fn next(&mut self, lacking: Lacking) -> Draw {
+        let setting = if self.drawn.is_multiple_of(PLAIN_EVERY) { 0 } else { self.best(lacking) };
+        self.drawn += 1;
+        Draw { delays: self.settings[setting].delays, seed: self.next_seed(), setting }
+    }
+
+    /// The setting that promises most; without delays only where passing runs are wanted, or there is nothing else.
+    fn best(&self, lacking: Lacking) -> usize {
+        let first = if lacking == Lacking::Passing { 0 } else { 1 };
+        let candidates = first..self.settings.len();
+        if let Some(untried) = candidates.clone().find(|&at| self.settings[at].tried == 0) {
+            return untried;
+        }
+        let promise = |at: usize| self.settings[at].promise(lacking, self.drawn);
+        // The earlier, gentler one of two that promise the same.
+        candidates.rev().max_by(|&one, &other| promise(one).total_cmp(&promise(other))).unwrap_or(0)
+    }
+
+    /// SplitMix64; short enough to be typed.
+    fn next_seed(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) >> 32
+    }
+
+    /// Takes note of how a run ended.
+    pub fn learn(&mut self, draw: &Draw, label: Label, duration: Duration) {
+        let setting = &mut self.settings[draw.setting];
+        setting.tried += 1;
+        match label {
+            Label::Fail => setting.failed += 1,
+            Label::Pass => setting.passed += 1,
+            Label::Unusable => {}
+        }
+        if draw.setting == 0 {
+            self.plain_duration = self.plain_duration.max(Some(duration));
+        } else if self.is_too_slow(duration) {
+            let setting = &mut self.settings[draw.setting];
+            setting.delays = setting.delays.rarer(MADE_RARER_BY);
+        }
+    }
+
+    fn is_too_slow(&self, duration: Duration) -> bool {
+        self.plain_duration.is_some_and(|plain| duration > plain * SLOWER + SLOW)
+    }
+
+    /// Failure rates so far.
+    pub fn rates(&self) -> Rates {
+        let (plain, delayed) = self.settings.split_at(1);
+        let sum = delayed.iter().fold(Rate::default(), |sum, setting| {
+            let rate = setting.rate();
+            Rate { failed: sum.failed + rate.failed, runs: sum.runs + rate.runs }
+        });
+        let failing = delayed.iter().filter(|setting| setting.failed > 0);
+        let share = |setting: &Setting| setting.rate().share().unwrap_or(0.0);
+        let best = failing.max_by(|one, other| {
+            share(one).total_cmp(&share(other)).then(one.failed.cmp(&other.failed))
+        });
+        let best = best.map(|setting| (setting.delays, setting.rate()));
+        Rates { plain: plain[0].rate(), delayed: sum, best }
+    }
+}
+
+impl Setting {
+    fn rate(&self) -> Rate {
+        Rate { failed: self.failed, runs: self.failed + self.passed }
+    }
+
+    /// Upper bound of the share of wanted runs (UCB1): what is little known may still be good.
+    fn promise(&self, lacking: Lacking, all: u64) -> f64 {
+        let wanted = if lacking == Lacking::Failing { self.failed } else { self.passed };
+        let tried = f64::from(self.tried.max(1));
+        f64::from(wanted) / tried + ((all.max(1) as f64).ln() / (2.0 * tried)).sqrt()
+    }
+}
+
+fn delays(strength: &Strength, places: [bool; 3]) -> Delays {
+    let ppm = |place: usize| if places[place] { strength.ppm[place] } else { 0 };
+    let (shortest_ns, longest_ns) = strength.nanoseconds;
+    Delays { access_ppm: ppm(0), sync_ppm: ppm(1), start_ppm: ppm(2), shortest_ns, longest_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUICK: Duration = Duration::from_millis(10);
+
+    /// Draws `runs` times; `fails` says which delays fail.
+    fn hunt(policy: &mut Perturbation, runs: u32, fails: impl Fn(&Delays) -> bool) -> Vec<Draw> {
+        let mut draws = Vec::new();
+        for _ in 0..runs {
+            let draw = policy.next(Lacking::Failing);
+            let label = if fails(&draw.delays) { Label::Fail } else { Label::Pass };
+            policy.learn(&draw, label, QUICK);
+            draws.push(draw);
+        }
+        draws
+    }
+
+    #[test]
+    fn begins_without_delays_and_then_gently() {
+        let draws = hunt(&mut Perturbation::new(1), 4, |_| false);
+        assert!(draws[0].delays.are_none());
+        assert!(draws[1..].iter().all(|draw| draw.delays.longest_ns == 50_000));
+        assert!(draws[1..].iter().all(|draw| !draw.delays.are_none()));
+    }
+
+    #[test]
+    fn tries_every_place_and_strength() {
+        let draws = hunt(&mut Perturbation::new(1), 20, |_| false);
+        let mut tried: Vec<_> = draws.iter().map(|draw| draw.setting).collect();
+        tried.sort_unstable();
+        tried.dedup();
+        assert_eq!(tried.len(), 13);
+    }
+
+    #[test]
+    fn every_fifth_run_is_without_delays() {
+        let draws = hunt(&mut Perturbation::new(1), 100, |delays| delays.sync_ppm > 0);
+        assert_eq!(draws.iter().filter(|draw| draw.delays.are_none()).count(), 20);
+    }
+
+    #[test]
+    fn what_fails_is_tried_more_often() {
+        let only_this = |delays: &Delays| delays.start_ppm > 0 && delays.longest_ns > 10_000_000;
+        let mut policy = Perturbation::new(7);
+        let draws = hunt(&mut policy, 200, |delays| only_this(delays));
+        let chosen = draws[100..].iter().filter(|draw| only_this(&draw.delays)).count();
+        assert!(chosen >= 40, "{chosen} of 100");
+        let rates = policy.rates();
+        assert_eq!(rates.plain, Rate { failed: 0, runs: 40 });
+        assert_eq!(rates.delayed.runs, 160);
+        assert!(rates.best.is_some_and(|(delays, rate)| only_this(&delays) && rate.failed > 20));
+    }
+
+    #[test]
+    fn where_passing_runs_are_lacking_what_passes_is_preferred() {
+        let mut policy = Perturbation::new(7);
+        hunt(&mut policy, 60, |delays| !delays.are_none());
+        let plain = (0..10).filter(|_| policy.next(Lacking::Passing).delays.are_none()).count();
+        assert_eq!(plain, 10);
+    }
+
+    #[test]
+    fn seeds_differ_and_come_again_with_the_same_beginning() {
+        let seeds = |seed| -> Vec<u64> {
+            let draws = hunt(&mut Perturbation::new(seed), 50, |_| false);
+            draws.iter().map(|draw| draw.seed).collect()
+        };
+        let mut once = seeds(3);
+        assert_eq!(once, seeds(3));
+        assert_ne!(once, seeds(4));
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), 50);
+    }
+
+    #[test]
+    fn delays_that_slow_the_program_down_too_much_become_rarer() {
+        let delays = Delays { sync_ppm: 1_000, longest_ns: 5, ..Delays::default() };
+        let mut policy = Perturbation::fixed(delays, 1);
+        let plain = policy.next(Lacking::Failing);
+        policy.learn(&plain, Label::Pass, QUICK);
+        let slow = policy.next(Lacking::Failing);
+        assert_eq!(slow.delays, delays);
+        policy.learn(&slow, Label::Unusable, Duration::from_secs(2));
+        assert_eq!(policy.next(Lacking::Failing).delays.sync_ppm, 250);
+    }
+
+    #[test]
+    fn without_delays_there_are_none() {
+        assert!(hunt(&mut Perturbation::none(1), 20, |_| true).iter().all(|d| d.delays.are_none()));
+    }
+}
