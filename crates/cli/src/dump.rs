@@ -20,6 +20,7 @@ use unpick_run_store::Store;
 
 use names::Names;
 use selection::Selected;
+pub use words::printable;
 
 /// What `unpick dump` can be told.
 #[derive(clap::Args)]

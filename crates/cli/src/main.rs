@@ -3,11 +3,16 @@
 
 mod cargo;
 mod cc;
+mod conclude;
 mod doctor;
 mod dump;
 mod help_files;
+mod hunt;
 mod quantities;
+mod rank;
 mod record;
+mod repeat;
+mod runs;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -37,6 +42,14 @@ enum Verb {
     /// Run a program and keep what its threads did to each other
     #[command(after_help = record::HELP)]
     Record(record::Record),
+    /// Run a program until it has failed and passed often enough, and rank what the failing runs have in common
+    #[command(after_help = hunt::HELP)]
+    Hunt(Box<hunt::Hunt>),
+    /// List what was run: labels, durations, seeds
+    Runs(runs::Runs),
+    /// Rank the runs of a hunt again, in another way
+    #[command(after_help = rank::HELP)]
+    Rank(rank::Rank),
     /// Show what is in a recording, event by event
     Dump(dump::Dump),
     /// Say which compilers and machine settings work here, and what is missing
@@ -72,6 +85,9 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Cxx(passed_on) => cc::run_cxx(&passed_on.arguments),
         Verb::Cargo(passed_on) => cargo::run(&passed_on.arguments),
         Verb::Record(record) => record::run(record),
+        Verb::Hunt(hunt) => hunt::run(*hunt),
+        Verb::Runs(runs) => runs::run(runs),
+        Verb::Rank(rank) => rank::run(rank),
         Verb::Dump(dump) => dump::run(dump),
         Verb::Doctor => doctor::run(),
         Verb::Completions(completions) => help_files::print_completions(completions),

@@ -1,5 +1,7 @@
 //! Sizes, times, probabilities and counts as people write them: `1GiB`, `1ms`, `0.5%`, `2 threads`.
 
+use std::time::Duration;
+
 const SIZES: &[(&str, u64)] = &[
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -28,6 +30,19 @@ pub fn nanoseconds(text: &str) -> Result<u64, String> {
     let unit_given = text.ends_with('s');
     let time = if unit_given { amount(text, TIMES) } else { None };
     time.ok_or_else(|| "expected a time such as 500ns, 1us or 1ms".to_owned())
+}
+
+/// `500ms`, `5s`, `2m`, `1h`: how long something may take.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let long = [("m", 60.0), ("h", 3600.0)].iter().find_map(|(unit, seconds)| {
+        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        Some(number * seconds)
+    });
+    let seconds = long.or_else(|| nanoseconds(text).ok().map(|time| time as f64 / 1e9));
+    let allowed = seconds.filter(|seconds| (1e-3..1e9).contains(seconds));
+    allowed
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected a time such as 500ms, 5s, 2m or 1h".to_owned())
 }
 
 /// `0.01` or `1%`: in parts per million.
@@ -87,6 +102,17 @@ mod tests {
         assert_eq!(nanoseconds("1us"), Ok(1000));
         assert_eq!(nanoseconds("1.5ms"), Ok(1_500_000));
         assert!(nanoseconds("5").is_err());
+    }
+
+    #[test]
+    fn long_times_have_minutes_and_hours() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("5s"), Ok(Duration::from_secs(5)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
+        for text in ["0", "5", "-1s", "nans", "m", "infs", "infm"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
     }
 
     #[test]

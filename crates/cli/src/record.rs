@@ -93,7 +93,7 @@ impl Record {
 }
 
 /// Short enough to be typed, and another one each time.
-fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::from(now.subsec_nanos() ^ std::process::id().rotate_left(16))
 }
@@ -118,7 +118,7 @@ fn exit_code_despite(finished: &FinishedRun, problem: &Problem) -> ExitCode {
     }
 }
 
-fn nothing_recorded(finished: &FinishedRun) -> Problem {
+pub fn nothing_recorded(finished: &FinishedRun) -> Problem {
     let problem = Problem::usage(format!("nothing was recorded ({})", finished.info.outcome))
         .at("file", finished.program.path.display());
     if let Some(failure) = finished.failures.first() {
@@ -209,7 +209,7 @@ fn dump_command(folder: &Path, store: &Path) -> String {
 }
 
 /// The word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -1,0 +1,264 @@
+//! `unpick hunt`: runs a program until enough runs have failed and passed, and says what the failing ones have in common.
+//!
+//! Takes   a command, what counts as failing, a budget.
+//! Gives   labelled runs in the store, `findings.json`, the ranked findings, and an exit code that tells.
+//! Misses  what the delays it tries never bring about.
+//! Cost    the runs; condensing each takes less than the run itself.
+
+mod budget;
+mod course;
+mod print;
+mod progress;
+mod summary;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use unpick_findings::Findings;
+use unpick_problem::Problem;
+use unpick_recording::RunOptions;
+use unpick_run_store::{Keep, Store};
+use unpick_runner::{Condition, Delays, Judge, Limits, Perturbation, stop_on_signals};
+
+use crate::conclude::{View, findings_of};
+use crate::quantities::{bytes, duration, nanoseconds, parts_per_million};
+use crate::record::fresh_seed;
+use budget::Budget;
+use course::{Course, Ended};
+pub use print::print_findings;
+use progress::Progress;
+
+pub const HELP: &str = "\
+Exit codes: 0 no run failed, 66 runs failed and there are findings, 67 runs failed but nothing goes with them, 2 the command
+line is wrong, 70 Unpick's own fault.
+
+A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put
+other conditions in place of the first two.
+
+Examples:
+  unpick hunt -- ./bank 100
+  unpick hunt --fail-if 'stdout ~ /LOST/' --timeout 5s --time 2m -- ./test.sh
+  unpick hunt --oracle 'cmp -s \"$UNPICK_STDOUT\" expected.txt' -- ./sort input.txt";
+
+/// Kept of the beginning, and of the end, of what a run prints.
+const OUTPUT_BYTES: usize = 1 << 20;
+const GRACE: Duration = Duration::from_secs(1);
+const DEFAULT_TIME: Duration = Duration::from_secs(300);
+
+/// Which recordings are kept.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kept {
+    Failing,
+    All,
+    None,
+}
+
+/// What `unpick hunt` can be told.
+#[derive(clap::Args)]
+pub struct Hunt {
+    /// What makes a run fail: 'stdout ~ /RE/', 'stderr ~ /RE/', 'exit = N' or 'exit != N'; may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+    /// A shell command that judges a run: it finds the output through UNPICK_STDOUT, UNPICK_STDERR and the exit code in
+    /// UNPICK_EXIT; if it exits with anything but 0, the run has failed
+    #[arg(long, value_name = "COMMAND")]
+    oracle: Option<OsString>,
+    /// A run that takes longer hangs, which is a failure
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    timeout: Duration,
+    /// How many failing runs are enough
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    failing: u32,
+    /// How many passing runs are enough
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    passing: u32,
+    /// At most this many runs
+    #[arg(long, value_name = "N")]
+    runs: Option<u32>,
+    /// At most this long; 5m if neither this nor --runs is given
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time: Option<Duration>,
+    /// Go on with the last hunt of this store: its runs count
+    #[arg(long)]
+    resume: bool,
+    /// Seed of the hunt: decides the order of settings and the seeds of all runs
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Put in no delays
+    #[arg(long, conflicts_with_all = ["delay_access", "delay_sync", "delay_start"])]
+    no_delays: bool,
+    /// Only these delays instead of all kinds: how often an access to shared bytes is delayed, 0.01 or 1%
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
+    delay_access: u32,
+    /// Only these delays: how often synchronisation is delayed
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
+    delay_sync: u32,
+    /// Only these delays: how often the start of a thread is delayed
+    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
+    delay_start: u32,
+    /// Shortest of only these delays
+    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = nanoseconds)]
+    delay_min: u64,
+    /// Longest of only these delays
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
+    delay_max: u64,
+    /// Stop recording a process after this much
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
+    limit: u64,
+    /// Of which runs to keep the recordings; patterns are always kept
+    #[arg(long, value_name = "RUNS", value_enum, default_value = "all")]
+    keep: Kept,
+    #[command(flatten)]
+    view: View,
+    /// Write the findings as JSON to this file too; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print one JSON object per run and one at the end, in place of progress and text
+    #[arg(long)]
+    json_lines: bool,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
+    hunt.check()?;
+    let store = Store::at(&hunt.store);
+    let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());
+    let mut course = Course::begin(hunt.setup(&store), progress)?;
+    let ended = course.run()?;
+    let findings = if course.counts().failed > 0 && course.counts().passed > 0 {
+        let runs = store.runs_of_hunt(course.number())?;
+        let findings = findings_of(&runs, &hunt.view)?;
+        hunt.store_findings(&findings)?;
+        Some(findings)
+    } else {
+        None
+    };
+    hunt.tell(&course, ended, findings.as_ref())
+}
+
+impl Hunt {
+    fn check(&self) -> Result<(), Problem> {
+        if self.delay_min > self.delay_max {
+            return Err(Problem::usage("the shortest delay is longer than the longest")
+                .at("option", "--delay-min, --delay-max")
+                .next("give both: unpick hunt --delay-sync 5% --delay-min 2ms --delay-max 5ms -- PROGRAM"));
+        }
+        if self.json_lines && self.json.as_deref() == Some(Path::new("-")) {
+            return Err(Problem::usage("both --json-lines and --json - want standard output")
+                .next("write the findings to a file: --json FILE"));
+        }
+        Ok(())
+    }
+
+    fn budget(&self) -> Budget {
+        let unbounded = self.time.is_none() && self.runs.is_none();
+        let time = self.time.or(unbounded.then_some(DEFAULT_TIME));
+        Budget { failing: self.failing, passing: self.passing, runs: self.runs, time }
+    }
+
+    fn setup<'a>(&'a self, store: &Store) -> course::Setup<'a> {
+        course::Setup {
+            command: &self.command,
+            store: store.clone(),
+            judge: Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() },
+            limits: Limits { timeout: self.timeout, grace: GRACE, output: OUTPUT_BYTES },
+            budget: self.budget(),
+            perturbation: self.perturbation(),
+            options: RunOptions { limit: self.limit, ..RunOptions::default() },
+            view: self.view.options(),
+            keep: match self.keep {
+                Kept::Failing => Keep::Failing,
+                Kept::All => Keep::All,
+                Kept::None => Keep::None,
+            },
+            resume: self.resume,
+            stop: stop_on_signals(),
+        }
+    }
+
+    fn perturbation(&self) -> Perturbation {
+        let seed = self.seed.unwrap_or_else(fresh_seed);
+        let fixed = Delays {
+            access_ppm: self.delay_access,
+            sync_ppm: self.delay_sync,
+            start_ppm: self.delay_start,
+            shortest_ns: self.delay_min,
+            longest_ns: self.delay_max,
+        };
+        match (self.no_delays, fixed.are_none()) {
+            (true, _) => Perturbation::none(seed),
+            (false, true) => Perturbation::new(seed),
+            (false, false) => Perturbation::fixed(fixed, seed),
+        }
+    }
+
+    fn is_json_on_stdout(&self) -> bool {
+        self.json.as_deref() == Some(Path::new("-"))
+    }
+
+    fn store_findings(&self, findings: &Findings) -> Result<(), Problem> {
+        let json = findings.to_json() + "\n";
+        write_file(&self.store.join("findings.json"), &json)?;
+        match &self.json {
+            Some(_) if self.is_json_on_stdout() => print(&json),
+            Some(file) => write_file(file, &json),
+            None => Ok(()),
+        }
+    }
+
+    /// Says what came of it.
+    fn tell(
+        &self,
+        course: &Course<'_>,
+        ended: Ended,
+        findings: Option<&Findings>,
+    ) -> Result<ExitCode, Problem> {
+        let code = summary::exit_code(course.counts(), findings, course.trouble());
+        if self.json_lines {
+            print(&summary::json_line(course, ended, findings, code))?;
+        } else {
+            if let Some(findings) = findings.filter(|_| !self.is_json_on_stdout()) {
+                print(&print_findings(findings))?;
+            }
+            summary::lines(course, ended, findings).iter().for_each(|line| eprintln!("{line}"));
+        }
+        course.trouble().iter().for_each(|problem| eprintln!("{problem}"));
+        Ok(ExitCode::from(code))
+    }
+}
+
+/// Prints to standard output.
+pub fn print(text: &str) -> Result<(), Problem> {
+    match io::stdout().write_all(text.as_bytes()) {
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::own_fault("the findings cannot be written")
+                .at("file", "standard output")
+                .why(error)
+                .next("they are in the store: findings.json"))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub fn write_file(path: &Path, text: &str) -> Result<(), Problem> {
+    fs::write(path, text).map_err(|error| {
+        Problem::own_fault("the findings cannot be written")
+            .at("file", path.display())
+            .why(error)
+            .next("choose a file you can write to: unpick rank --json FILE runs nothing again")
+    })
+}

@@ -1,0 +1,142 @@
+//! When a hunt has enough.
+
+use std::time::Duration;
+
+use unpick_events::Label;
+use unpick_runner::Lacking;
+
+/// Where failures are frequent, so many usable runs tell all there is to tell.
+const ENOUGH_WHEN_FREQUENT: u32 = 100;
+/// If nothing else was seen in so many runs, nothing else will be seen soon.
+const ENOUGH_OF_THE_SAME: u32 = 40;
+const ENOUGH_UNUSABLE: u32 = 5;
+
+/// How far a hunt goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Runs of each kind that are enough.
+    pub failing: u32,
+    pub passing: u32,
+    /// Of all runs.
+    pub runs: Option<u32>,
+    pub time: Option<Duration>,
+}
+
+/// How many runs there were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub passed: u32,
+    pub failed: u32,
+    pub unusable: u32,
+}
+
+impl Counts {
+    pub fn add(&mut self, label: Label) {
+        match label {
+            Label::Pass => self.passed += 1,
+            Label::Fail => self.failed += 1,
+            Label::Unusable => self.unusable += 1,
+        }
+    }
+
+    pub fn usable(&self) -> u32 {
+        self.passed + self.failed
+    }
+
+    pub fn total(&self) -> u32 {
+        self.usable() + self.unusable
+    }
+}
+
+/// Why a hunt needs no more runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enough {
+    /// Failing and passing runs.
+    Both,
+    /// Failures are frequent, and there are many runs.
+    Many,
+    EveryRunFails,
+    EveryRunIsUnusable,
+    /// The budget is used up.
+    Runs,
+    Time,
+}
+
+impl Budget {
+    /// Whether it is enough, and why. `new_runs` are those of this hunt that this process has made.
+    pub fn reached(&self, counts: &Counts, new_runs: u32, elapsed: Duration) -> Option<Enough> {
+        let has_failing = counts.failed >= self.failing;
+        if has_failing && counts.passed >= self.passing {
+            Some(Enough::Both)
+        } else if has_failing && counts.passed > 0 && counts.usable() >= ENOUGH_WHEN_FREQUENT {
+            Some(Enough::Many)
+        } else if counts.passed == 0 && counts.failed >= ENOUGH_OF_THE_SAME {
+            Some(Enough::EveryRunFails)
+        } else if counts.usable() == 0 && counts.unusable >= ENOUGH_UNUSABLE {
+            Some(Enough::EveryRunIsUnusable)
+        } else if self.runs.is_some_and(|runs| new_runs >= runs) {
+            Some(Enough::Runs)
+        } else if self.time.is_some_and(|time| elapsed >= time) {
+            Some(Enough::Time)
+        } else {
+            None
+        }
+    }
+
+    /// Which kind of run is wanted next.
+    pub fn lacking(&self, counts: &Counts) -> Lacking {
+        if counts.failed >= self.failing { Lacking::Passing } else { Lacking::Failing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Budget = Budget { failing: 25, passing: 25, runs: None, time: None };
+
+    fn reached(failed: u32, passed: u32, unusable: u32) -> Option<Enough> {
+        let counts = Counts { passed, failed, unusable };
+        BUDGET.reached(&counts, counts.total(), Duration::ZERO)
+    }
+
+    #[test]
+    fn enough_is_enough_of_both() {
+        assert_eq!(reached(24, 1000, 0), None);
+        assert_eq!(reached(25, 24, 0), None);
+        assert_eq!(reached(25, 25, 0), Some(Enough::Both));
+        assert_eq!(reached(0, 1_000_000, 0), None);
+    }
+
+    #[test]
+    fn where_failures_are_frequent_a_hundred_runs_do() {
+        assert_eq!(reached(95, 4, 0), None);
+        assert_eq!(reached(95, 5, 0), Some(Enough::Many));
+    }
+
+    #[test]
+    fn more_of_the_same_is_not_waited_for() {
+        assert_eq!(reached(39, 0, 0), None);
+        assert_eq!(reached(40, 0, 0), Some(Enough::EveryRunFails));
+        assert_eq!(reached(0, 0, 5), Some(Enough::EveryRunIsUnusable));
+        assert_eq!(reached(1, 0, 5), None);
+    }
+
+    #[test]
+    fn a_budget_ends_a_hunt() {
+        let minute = Duration::from_secs(60);
+        let counts = Counts { passed: 9, failed: 0, unusable: 1 };
+        let runs = Budget { runs: Some(10), ..BUDGET };
+        assert_eq!(runs.reached(&counts, 10, minute), Some(Enough::Runs));
+        assert_eq!(runs.reached(&counts, 9, minute), None);
+        let time = Budget { time: Some(minute), ..BUDGET };
+        assert_eq!(time.reached(&counts, 10, minute), Some(Enough::Time));
+    }
+
+    #[test]
+    fn once_enough_runs_have_failed_passing_ones_are_wanted() {
+        let counts = |failed| Counts { failed, ..Counts::default() };
+        assert_eq!(BUDGET.lacking(&counts(24)), Lacking::Failing);
+        assert_eq!(BUDGET.lacking(&counts(25)), Lacking::Passing);
+    }
+}

@@ -1,0 +1,273 @@
+//! The course of a hunt: run after run, each condensed at once.
+//!
+//! Takes   a `Setup`.      Gives  labelled runs in the store, counts, failure rates, and why it ended.
+//!
+//! What goes wrong after the first run ends the hunt, but takes nothing from the runs there are.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use unpick_analyses::Options;
+use unpick_events::Label;
+use unpick_problem::Problem;
+use unpick_recording::RunOptions;
+use unpick_run_store::{Builds, Keep, Store, drop_recordings, write_patterns};
+use unpick_runner::{
+    Attempt, Choices, Draw, Judge, Judged, Limits, Perturbation, Plan, Rates, attempt,
+};
+
+use crate::conclude::{condense, stored_patterns};
+use crate::hunt::budget::{Budget, Counts, Enough};
+use crate::hunt::progress::Progress;
+use crate::record::nothing_recorded;
+
+/// Recordings of passing runs beyond this are dropped, whatever is to be kept: a hunt must not fill the disk.
+const MOST_KEPT_BYTES: u64 = 4 << 30;
+
+/// What a hunt is given.
+pub struct Setup<'a> {
+    pub command: &'a [OsString],
+    pub store: Store,
+    pub judge: Judge,
+    pub limits: Limits,
+    pub budget: Budget,
+    pub perturbation: Perturbation,
+    /// Without delays.
+    pub options: RunOptions,
+    /// How runs are condensed.
+    pub view: Options,
+    pub keep: Keep,
+    pub resume: bool,
+    pub stop: &'a AtomicBool,
+}
+
+/// Why a hunt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Enough(Enough),
+    /// By the user.
+    Stopped,
+    /// `Course::trouble` says what.
+    Trouble,
+}
+
+pub struct Course<'a> {
+    setup: Setup<'a>,
+    progress: Progress,
+    started: Instant,
+    counts: Counts,
+    /// Made by this process.
+    new_runs: u32,
+    number: Option<u64>,
+    builds: Builds,
+    kept_bytes: u64,
+    dropped_for_space: bool,
+    incomplete: u32,
+    last_unusable: Option<String>,
+    trouble: Option<Problem>,
+}
+
+impl<'a> Course<'a> {
+    pub fn begin(setup: Setup<'a>, progress: Progress) -> Result<Course<'a>, Problem> {
+        let resume = setup.resume;
+        let mut course = Course {
+            setup,
+            progress,
+            started: Instant::now(),
+            counts: Counts::default(),
+            new_runs: 0,
+            number: None,
+            builds: Builds::default(),
+            kept_bytes: 0,
+            dropped_for_space: false,
+            incomplete: 0,
+            last_unusable: None,
+            trouble: None,
+        };
+        if resume {
+            course.take_up()?;
+        }
+        Ok(course)
+    }
+
+    /// Counts the runs of the last hunt.
+    fn take_up(&mut self) -> Result<(), Problem> {
+        let runs = self.setup.store.runs_of_hunt(None)?;
+        let words = self.setup.command.iter().map(|word| word.to_string_lossy().into_owned());
+        let command: Vec<String> = words.collect();
+        if let Some(other) = runs.iter().find(|run| run.info.command != command) {
+            return Err(another_command(&other.info.command.join(" ")));
+        }
+        for run in &runs {
+            if run.label() != Label::Unusable {
+                self.builds.add(run.number, &stored_patterns(run, self.setup.view)?)?;
+            }
+            self.counts.add(run.label());
+            self.number = run.info.hunt;
+        }
+        Ok(())
+    }
+
+    /// Runs the program until it is enough. A problem: it cannot be run or recorded at all.
+    pub fn run(&mut self) -> Result<Ended, Problem> {
+        let ended = loop {
+            if self.setup.stop.load(Relaxed) {
+                break Ended::Stopped;
+            }
+            let elapsed = self.started.elapsed();
+            if let Some(enough) = self.setup.budget.reached(&self.counts, self.new_runs, elapsed) {
+                break Ended::Enough(enough);
+            }
+            match self.run_once() {
+                Ok(true) => {}
+                Ok(false) => break Ended::Stopped,
+                Err(problem) if self.new_runs == 0 => return Err(problem),
+                Err(problem) => {
+                    self.trouble = Some(problem);
+                    break Ended::Trouble;
+                }
+            }
+        };
+        self.progress.finish();
+        Ok(ended)
+    }
+
+    /// One more run; `false` if the user wanted no more.
+    fn run_once(&mut self) -> Result<bool, Problem> {
+        let draw = self.setup.perturbation.next(self.setup.budget.lacking(&self.counts));
+        let mut judged = self.attempt(&draw)?;
+        if judged.stopped {
+            judged.run.discard();
+            return Ok(false);
+        }
+        if self.new_runs == 0 && judged.run.event_files.is_empty() && judged.run.trouble.is_none() {
+            judged.run.discard();
+            return Err(nothing_recorded(&judged.run));
+        }
+        self.number = Some(judged.hunt);
+        let mixed = self.condense(&mut judged)?;
+        self.take_note(&draw, &judged);
+        mixed.map_or(Ok(true), Err)
+    }
+
+    fn attempt(&self, draw: &Draw) -> Result<Judged, Problem> {
+        let mut options = self.setup.options.clone();
+        draw.delays.put_into(&mut options);
+        let plan = Plan {
+            command: self.setup.command.to_vec(),
+            store: self.setup.store.clone(),
+            choices: Choices { options, seed: draw.seed },
+        };
+        attempt(&Attempt {
+            plan: &plan,
+            limits: &self.setup.limits,
+            judge: &self.setup.judge,
+            hunt: self.number,
+            stop: self.setup.stop,
+        })
+    }
+
+    /// Keeps what is in the recordings of a run, and perhaps the recordings; the answer is a problem of the run
+    /// that ends the hunt: it is of another build.
+    fn condense(&mut self, judged: &mut Judged) -> Result<Option<Problem>, Problem> {
+        let mut mixed = None;
+        if judged.label() != Label::Unusable {
+            match condense(&judged.run.folder, self.setup.view) {
+                Ok(condensed) => {
+                    self.incomplete += u32::from(!condensed.is_complete);
+                    mixed = self.builds.add(judged.number, &condensed.patterns).err();
+                    write_patterns(&judged.run.folder, &condensed.patterns)?;
+                }
+                Err(problem) => judged.set_unusable(&first_line(&problem))?,
+            }
+        }
+        if mixed.is_some() {
+            judged.set_unusable("it is of another build of the program")?;
+        }
+        self.keep_or_drop(judged)?;
+        Ok(mixed)
+    }
+
+    fn keep_or_drop(&mut self, judged: &Judged) -> Result<(), Problem> {
+        let bytes: u64 = judged.run.event_files.iter().map(|file| file.bytes).sum();
+        let label = judged.label();
+        let too_much = label == Label::Pass && self.kept_bytes + bytes > MOST_KEPT_BYTES;
+        if self.setup.keep.keeps(label) && !too_much {
+            self.kept_bytes += bytes;
+            return Ok(());
+        }
+        self.dropped_for_space |= too_much && self.setup.keep.keeps(label);
+        drop_recordings(&judged.run.folder)
+    }
+
+    fn take_note(&mut self, draw: &Draw, judged: &Judged) {
+        let label = judged.label();
+        let duration = Duration::from_millis(judged.run.info.duration_ms);
+        self.setup.perturbation.learn(draw, label, duration);
+        self.counts.add(label);
+        self.new_runs += 1;
+        if label == Label::Unusable {
+            self.last_unusable = Some(judged.why().to_owned());
+        }
+        self.progress.told(judged, &self.counts, self.started.elapsed());
+    }
+
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The number of the hunt; none before the first run.
+    pub fn number(&self) -> Option<u64> {
+        self.number
+    }
+
+    pub fn rates(&self) -> Rates {
+        self.setup.perturbation.rates()
+    }
+
+    pub fn command(&self) -> &[OsString] {
+        self.setup.command
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.setup.store
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// What went wrong after the first run.
+    pub fn trouble(&self) -> Option<&Problem> {
+        self.trouble.as_ref()
+    }
+
+    /// Runs whose recordings lack something.
+    pub fn incomplete(&self) -> u32 {
+        self.incomplete
+    }
+
+    /// Why the last run that could not be used could not.
+    pub fn last_unusable(&self) -> Option<&str> {
+        self.last_unusable.as_deref()
+    }
+
+    /// Recordings were not kept although they should have been: there were too many.
+    pub fn has_dropped_for_space(&self) -> bool {
+        self.dropped_for_space
+    }
+}
+
+fn first_line(problem: &Problem) -> String {
+    let text = problem.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+fn another_command(command: &str) -> Problem {
+    Problem::usage("the last hunt cannot be resumed: it ran another command")
+        .at("command", command)
+        .why("runs of different commands do not compare")
+        .next("begin a new hunt, without --resume")
+}

@@ -1,0 +1,175 @@
+//! What came of a hunt: the exit code, and the lines after the findings.
+//!
+//! Takes   the course of a hunt and its findings.      Gives  text that ends in the next command.
+
+use serde_json::json;
+use unpick_findings::Findings;
+use unpick_problem::{Problem, exit};
+use unpick_recording::RunOptions;
+use unpick_run_store::StoredRun;
+use unpick_runner::{Rate, Rates};
+
+use crate::hunt::budget::{Counts, Enough};
+use crate::hunt::course::{Course, Ended};
+use crate::record::quoted;
+use crate::repeat::{delays, repeat_command};
+
+/// The exit code of a hunt.
+pub fn exit_code(counts: &Counts, findings: Option<&Findings>, trouble: Option<&Problem>) -> u8 {
+    if let Some(problem) = trouble {
+        return problem.exit_code();
+    }
+    match findings {
+        _ if counts.total() > 0 && counts.usable() == 0 => exit::OWN_FAULT,
+        _ if counts.failed == 0 => 0,
+        Some(findings) if !findings.findings.is_empty() => exit::FINDINGS,
+        _ => exit::NO_CORRELATION,
+    }
+}
+
+/// What to say below the findings.
+pub fn lines(course: &Course<'_>, ended: Ended, findings: Option<&Findings>) -> Vec<String> {
+    let counts = course.counts();
+    let mut lines = vec![counted(counts, ended)];
+    lines.extend(rates(&course.rates()));
+    if course.incomplete() > 0 {
+        lines.push(format!(
+            "{} runs were not recorded completely: see `unpick dump RUN`, and perhaps raise --limit",
+            course.incomplete()
+        ));
+    }
+    if course.has_dropped_for_space() {
+        lines
+            .push("recordings of later passing runs were not kept: they took too much room".into());
+    }
+    let command = command_words(course);
+    let told = match findings {
+        _ if counts.usable() == 0 => nothing_usable(course),
+        _ if counts.failed == 0 => nothing_failed(&command),
+        None => everything_failed(&command),
+        Some(findings) if findings.findings.is_empty() => nothing_correlates(&command),
+        Some(findings) => found(course, findings),
+    };
+    lines.extend(told);
+    lines.iter().map(|line| format!("unpick: {line}")).collect()
+}
+
+fn counted(counts: &Counts, ended: Ended) -> String {
+    let Counts { passed, failed, unusable } = counts;
+    let unusable = if *unusable > 0 { format!(", {unusable} unusable") } else { String::new() };
+    let why = match ended {
+        Ended::Enough(Enough::Both | Enough::Many) => "",
+        Ended::Enough(Enough::EveryRunFails) => "; stopped early, because every run fails",
+        Ended::Enough(Enough::EveryRunIsUnusable) => "; stopped early, because no run can be used",
+        Ended::Enough(Enough::Runs) => "; all runs of the budget are made",
+        Ended::Enough(Enough::Time) => "; the time is over",
+        Ended::Stopped => "; stopped by you",
+        Ended::Trouble => "; stopped by the problem below",
+    };
+    format!("{} runs: {failed} failed, {passed} passed{unusable}{why}", counts.total())
+}
+
+/// How the failure rate changed against no delays.
+fn rates(rates: &Rates) -> Option<String> {
+    let text = |rate: &Rate| format!("{} of {}", rate.failed, rate.runs);
+    if rates.delayed.runs == 0 {
+        return None;
+    }
+    let mut line =
+        format!("failed without delays: {}, with: {}", text(&rates.plain), text(&rates.delayed));
+    if let Some((best, rate)) = &rates.best {
+        let mut options = RunOptions::default();
+        best.put_into(&mut options);
+        line += &format!(", most with{}: {}", delays(&options), text(rate));
+    }
+    Some(line)
+}
+
+fn command_words(course: &Course<'_>) -> String {
+    let words: Vec<_> =
+        course.command().iter().map(|word| quoted(&word.to_string_lossy())).collect();
+    words.join(" ")
+}
+
+fn nothing_usable(course: &Course<'_>) -> Vec<String> {
+    let why = course.last_unusable().unwrap_or("there was none");
+    vec![
+        format!("no run can be used; the last one: {why}"),
+        "next: see what each run says: unpick runs; and what this machine lacks: unpick doctor"
+            .into(),
+    ]
+}
+
+fn nothing_failed(command: &str) -> Vec<String> {
+    vec![
+        "no run failed: there is nothing to explain".into(),
+        format!("next: give it more time: unpick hunt --time 30m -- {command}"),
+        "      or, if it did fail and its exit code does not tell, say how to know: --fail-if 'stdout ~ /RE/'".into(),
+    ]
+}
+
+fn everything_failed(command: &str) -> Vec<String> {
+    vec![
+        "every run failed: what makes a run fail can only be told by comparing with runs that pass"
+            .into(),
+        format!("next: try without delays: unpick hunt --no-delays -- {command}"),
+        "      or less work for the program (fewer rounds, smaller input), or a sharper --fail-if"
+            .into(),
+    ]
+}
+
+fn nothing_correlates(command: &str) -> Vec<String> {
+    vec![
+        "runs failed, but no order of accesses goes with failing".into(),
+        "next: look further: unpick rank --window 10 --pair-window 1000".into(),
+        format!("      or at more runs: unpick hunt --resume --failing 100 --passing 100 -- {command}"),
+        "      Perhaps the code that matters is not instrumented, or the failure is not about threads".into(),
+    ]
+}
+
+fn found(course: &Course<'_>, findings: &Findings) -> Vec<String> {
+    let Some(first) = findings.findings.first() else { return Vec::new() };
+    let mut lines = Vec::new();
+    if let Some(run) = stored(course, u64::from(first.example_run)) {
+        lines.push(format!("failing run {} again: {}", run.number, repeat_command(&run.info)));
+    }
+    lines.push(format!(
+        "next: all runs: unpick runs; the failing one event by event: unpick dump {}",
+        first.example_run
+    ));
+    lines
+}
+
+fn stored(course: &Course<'_>, number: u64) -> Option<StoredRun> {
+    let runs = course.store().runs_of_hunt(course.number()).ok()?;
+    runs.into_iter().find(|run| run.number == number)
+}
+
+/// The last line of `--json-lines`.
+pub fn json_line(
+    course: &Course<'_>,
+    ended: Ended,
+    findings: Option<&Findings>,
+    code: u8,
+) -> String {
+    let counts = course.counts();
+    let rates = course.rates();
+    let rate = |rate: &Rate| json!({ "failed": rate.failed, "runs": rate.runs });
+    let line = json!({
+        "event": "end",
+        "why": counted(counts, ended),
+        "hunt": course.number(),
+        "runs": {
+            "total": counts.total(),
+            "passed": counts.passed,
+            "failed": counts.failed,
+            "unusable": counts.unusable,
+        },
+        "without_delays": rate(&rates.plain),
+        "with_delays": rate(&rates.delayed),
+        "duration_ms": course.elapsed().as_millis() as u64,
+        "findings": findings,
+        "exit_code": code,
+    });
+    format!("{line}\n")
+}

@@ -1,0 +1,58 @@
+//! `unpick rank`: ranks the runs of a hunt again, in another way; nothing is run.
+//!
+//! Takes   a store with labelled runs, a formula, a mode, windows.      Gives  findings, as `unpick hunt` does.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use unpick_problem::{Problem, exit};
+use unpick_run_store::Store;
+
+use crate::conclude::{View, findings_of};
+use crate::hunt::{print, print_findings, write_file};
+
+pub const HELP: &str = "\
+Other windows and modes need the recordings of the runs: hunt with --keep all, which is the default.
+Exit codes: as those of unpick hunt.";
+
+/// What `unpick rank` can be told.
+#[derive(clap::Args)]
+pub struct Rank {
+    #[command(flatten)]
+    view: View,
+    /// The hunt to rank, by the number of its first run; without it, the latest
+    #[arg(long, value_name = "RUN")]
+    hunt: Option<u64>,
+    /// Write the findings as JSON to this file; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+}
+
+pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
+    let runs = Store::at(&rank.store).runs_of_hunt(rank.hunt)?;
+    let findings = findings_of(&runs, &rank.view)?;
+    let json = findings.to_json() + "\n";
+    match rank.json.as_deref() {
+        Some(file) if file == Path::new("-") => print(&json)?,
+        Some(file) => {
+            write_file(file, &json)?;
+            print(&print_findings(&findings))?;
+        }
+        None => print(&print_findings(&findings))?,
+    }
+    let counts = findings.runs;
+    if counts.passed == 0 || counts.failed == 0 {
+        eprintln!(
+            "unpick: {} runs failed and {} passed: a ranking compares both",
+            counts.failed, counts.passed
+        );
+    }
+    Ok(ExitCode::from(match (counts.failed, findings.findings.is_empty()) {
+        (0, _) => 0,
+        (_, false) if counts.passed > 0 => exit::FINDINGS,
+        _ => exit::NO_CORRELATION,
+    }))
+}

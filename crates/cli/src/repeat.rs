@@ -1,0 +1,63 @@
+//! The command that runs a program again with the settings of an earlier run.
+//!
+//! Takes   what `run.json` says.      Gives  a line for a shell.
+//! Misses  the machine's own timing: the same delays need not give the same order.
+
+use unpick_recording::{RunInfo, RunOptions};
+
+use crate::record::quoted;
+
+/// `unpick record --seed 7 --delay-sync 20% --delay-min 1us --delay-max 1ms -- ./bank 100`.
+pub fn repeat_command(info: &RunInfo) -> String {
+    let words: Vec<_> = info.command.iter().map(|word| quoted(word)).collect();
+    format!("unpick record --seed {}{} -- {}", info.seed, delays(&info.options), words.join(" "))
+}
+
+/// The options that ask for these delays; empty for none.
+pub fn delays(options: &RunOptions) -> String {
+    let places = [
+        ("access", options.delay_access_ppm),
+        ("sync", options.delay_sync_ppm),
+        ("start", options.delay_start_ppm),
+    ];
+    let mut text = String::new();
+    for (place, parts) in places.into_iter().filter(|(_, parts)| *parts > 0) {
+        text += &format!(" --delay-{place} {}%", f64::from(parts) / 10_000.0);
+    }
+    if !text.is_empty() {
+        let (shortest, longest) = (options.delay_shortest_ns, options.delay_longest_ns);
+        text += &format!(" --delay-min {} --delay-max {}", time(shortest), time(longest));
+    }
+    text
+}
+
+/// As `unpick record` reads it.
+fn time(nanoseconds: u64) -> String {
+    let units = [("ms", 1_000_000), ("us", 1_000)];
+    match units.iter().find(|(_, unit)| nanoseconds > 0 && nanoseconds.is_multiple_of(*unit)) {
+        Some((name, unit)) => format!("{}{name}", nanoseconds / unit),
+        None => format!("{nanoseconds}ns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_told_as_record_reads_them() {
+        let options = RunOptions {
+            delay_sync_ppm: 200_000,
+            delay_start_ppm: 1,
+            delay_shortest_ns: 1_500,
+            delay_longest_ns: 30_000_000,
+            ..RunOptions::default()
+        };
+        let expected =
+            " --delay-sync 20% --delay-start 0.0001% --delay-min 1500ns --delay-max 30ms";
+        assert_eq!(delays(&options), expected);
+        assert_eq!(delays(&RunOptions::default()), "");
+        assert_eq!(crate::quantities::parts_per_million("0.0001%"), Ok(1));
+        assert_eq!(time(0), "0ns");
+    }
+}

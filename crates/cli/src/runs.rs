@@ -1,0 +1,100 @@
+//! `unpick runs`: what was run, with label, duration and seed, and how to run it again.
+//!
+//! Takes   a store.      Gives  a table, or one JSON object per run.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use unpick_events::Label;
+use unpick_problem::Problem;
+use unpick_run_store::{Store, StoredRun};
+
+use crate::dump::printable;
+use crate::repeat::{delays, repeat_command};
+
+/// What `unpick runs` can be told.
+#[derive(clap::Args)]
+pub struct Runs {
+    /// Only runs with this label: pass, fail or unusable
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    label: Option<Label>,
+    /// One JSON object per run
+    #[arg(long)]
+    json: bool,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+}
+
+fn label(text: &str) -> Result<Label, String> {
+    Label::from_name(text).ok_or_else(|| "the labels are pass, fail, unusable".to_owned())
+}
+
+pub fn run(runs: Runs) -> Result<ExitCode, Problem> {
+    let (mut stored, problems) = Store::at(&runs.store).runs();
+    if stored.is_empty() {
+        return Err(problems.into_iter().next().unwrap_or_else(|| no_runs(&runs.store)));
+    }
+    stored.retain(|run| runs.label.is_none_or(|label| run.info.label == Some(label)));
+    let text = if runs.json { as_json(&stored) } else { as_table(&stored) };
+    problems.iter().for_each(|problem| eprintln!("{problem}"));
+    match io::stdout().write_all(text.as_bytes()) {
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Problem::own_fault("the runs cannot be listed")
+                .at("file", "standard output")
+                .why(error))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn as_table(runs: &[StoredRun]) -> String {
+    let mut text =
+        format!("{:>6}  {:<8}  {:>9}  {:>10}  {}\n", "run", "label", "time", "seed", "why, delays");
+    for run in runs {
+        let info = &run.info;
+        let label = info.label.map_or("-", Label::name);
+        let time = format!("{:.3} s", info.duration_ms as f64 / 1000.0);
+        let why = info.why.clone().unwrap_or_else(|| info.outcome.to_string());
+        let delays = delays(&info.options);
+        let line =
+            format!("{:>6}  {label:<8}  {time:>9}  {:>10}  {why}{delays}", run.number, info.seed);
+        text += &printable(&line);
+        text.push('\n');
+    }
+    if let Some(failing) = runs.iter().rev().find(|run| run.info.label == Some(Label::Fail)) {
+        let again = printable(&repeat_command(&failing.info));
+        text += &format!("\nfailing run {} again: {again}\n", failing.number);
+    }
+    text
+}
+
+fn as_json(runs: &[StoredRun]) -> String {
+    let lines = runs.iter().map(|run| {
+        let info = &run.info;
+        let line = json!({
+            "run": run.number,
+            "hunt": info.hunt,
+            "label": info.label.map(Label::name),
+            "why": info.why,
+            "command": info.command,
+            "outcome": info.outcome,
+            "started_ms": info.started_ms,
+            "duration_ms": info.duration_ms,
+            "seed": info.seed,
+            "options": info.options,
+            "repeat": repeat_command(info),
+        });
+        format!("{line}\n")
+    });
+    lines.collect()
+}
+
+fn no_runs(store: &std::path::Path) -> Problem {
+    Problem::usage("there are no runs yet")
+        .at("folder", store.display())
+        .next("unpick hunt -- PROGRAM")
+}

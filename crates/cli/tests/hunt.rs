@@ -1,0 +1,260 @@
+//! `unpick hunt`, `runs` and `rank` from the outside, on the bank of the README.
+//!
+//! What must fail fails by delays at half of all synchronisation, or by a condition that always holds; no test depends on
+//! a rare order.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
+const BANK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/bank/bank.c");
+/// With these the bank loses a coin in practically every run of 30 deposits.
+const STRONG: [&str; 6] = ["--delay-sync", "50%", "--delay-min", "50us", "--delay-max", "500us"];
+
+/// A folder with the bank, built by `unpick cc`.
+struct Scene {
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene { folder: tempfile::tempdir().unwrap() };
+        scene.build("bank", "-O1");
+        scene
+    }
+
+    fn build(&self, name: &str, level: &str) {
+        let arguments = ["cc", "-g", level, "-pthread", BANK, "-o", name];
+        let built = self.command(&arguments).output().unwrap();
+        assert!(built.status.success(), "{}", text(&built.stderr));
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(UNPICK);
+        command.args(arguments).current_dir(self.folder.path());
+        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("UNPICK_CC");
+        command
+    }
+
+    fn unpick(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).output().unwrap())
+    }
+
+    fn hunt(&self, options: &[&str], program: &[&str]) -> Ran {
+        self.unpick(&[&["hunt"], options, &["--"], program].concat())
+    }
+
+    fn json(&self, file: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.path(file)).unwrap()).unwrap()
+    }
+
+    /// Every run as `unpick runs --json` tells it.
+    fn runs(&self) -> Vec<Value> {
+        let runs = self.unpick(&["runs", "--json"]);
+        assert_eq!(runs.code, Some(0), "{}", runs.stderr);
+        runs.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+struct Ran {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        Ran { code: output.status.code(), stdout, stderr }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn files_with(folder: &Path, extension: &str) -> usize {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|found| found == extension)).count()
+}
+
+#[test]
+fn the_first_finding_names_the_balance_and_nothing_is_run_to_rank_again() {
+    let scene = Scene::new();
+    let options = ["--failing", "8", "--passing", "8", "--runs", "60", "--json", "found.json"];
+    let hunt = scene.hunt(&[&options[..], &STRONG].concat(), &["./bank", "30"]);
+    assert_eq!(hunt.code, Some(66), "{}{}", hunt.stdout, hunt.stderr);
+    assert!(hunt.stdout.starts_with("1. ") && hunt.stdout.contains("account.balance"));
+    assert!(hunt.stderr.contains("failed without delays: "), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("again: unpick record --seed "), "{}", hunt.stderr);
+
+    let found = scene.json("found.json");
+    assert_eq!(found, scene.json(".unpick/findings.json"));
+    let first = &found["findings"][0];
+    assert_eq!(first["accesses"][0]["variable"], "account.balance");
+    assert_eq!(first["accesses"][0]["file"], BANK);
+
+    let runs = scene.runs();
+    assert_eq!(found["runs"]["total"], runs.len());
+    let failing = runs.iter().find(|run| run["label"] == "fail").unwrap();
+    assert_eq!(failing["why"], "exit 1");
+    assert!(failing["repeat"].as_str().unwrap().ends_with(" -- ./bank 30"));
+
+    for arguments in [["--formula", "ochiai"], ["--mode", "falcon"], ["--window", "8"]] {
+        let rank = scene.unpick(&[&["rank"][..], &arguments].concat());
+        assert_eq!(rank.code, Some(66), "{arguments:?}: {}", rank.stderr);
+        assert!(rank.stdout.contains("account.balance"), "{arguments:?}: {}", rank.stdout);
+    }
+    assert_eq!(scene.runs().len(), runs.len());
+}
+
+#[test]
+fn a_hunt_without_a_failing_run_is_no_finding() {
+    let scene = Scene::new();
+    let hunt = scene.hunt(&["--runs", "3", "--fail-if", "exit = 99"], &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("3 runs: 0 failed, 3 passed"), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("next: give it more time"), "{}", hunt.stderr);
+}
+
+#[test]
+fn where_every_run_fails_a_passing_one_is_asked_for() {
+    let scene = Scene::new();
+    let options = ["--runs", "4", "--fail-if", "stdout ~ /^paid in: \\d+/"];
+    let hunt = scene.hunt(&options, &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(67), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("every run failed"), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("unpick hunt --no-delays -- ./bank 1"), "{}", hunt.stderr);
+    assert_eq!(scene.runs()[0]["why"], r"standard output has /^paid in: \d+/");
+}
+
+#[test]
+fn a_run_that_hangs_has_failed() {
+    let scene = Scene::new();
+    let options = ["--timeout", "3s", "--runs", "1", "--fail-if", "exit = 99"];
+    let hunt = scene.hunt(&options, &["sh", "-c", "./bank 1; sleep 1000"]);
+    assert_eq!(hunt.code, Some(67), "{}", hunt.stderr);
+    assert_eq!(scene.runs()[0]["why"], "did not end within 3 s");
+}
+
+#[test]
+fn an_oracle_that_cannot_be_run_makes_runs_unusable_not_failing() {
+    let scene = Scene::new();
+    let hunt = scene.hunt(&["--oracle", "./no-such-oracle"], &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(70), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("no run can be used"), "{}", hunt.stderr);
+    assert!(scene.runs().iter().all(|run| run["label"] == "unusable"));
+}
+
+#[test]
+fn what_cannot_be_hunted_is_told_at_once() {
+    let scene = Scene::new();
+    let hunts = [
+        (scene.hunt(&[], &["./missing"]), "there is no such file"),
+        (scene.hunt(&[], &["true"]), "nothing was recorded"),
+        (scene.hunt(&["--fail-if", "stdout = x"], &["./bank"]), "expected 'stdout ~ /RE/'"),
+        (scene.hunt(&["--json", "-", "--json-lines"], &["./bank"]), "want standard output"),
+    ];
+    for (hunt, expected) in hunts {
+        assert_eq!(hunt.code, Some(2), "{}", hunt.stderr);
+        assert!(hunt.stderr.contains(expected), "{}", hunt.stderr);
+    }
+    assert_eq!(scene.unpick(&["runs"]).code, Some(2));
+    assert_eq!(scene.unpick(&["rank"]).code, Some(2));
+}
+
+#[test]
+fn without_recordings_patterns_remain() {
+    let scene = Scene::new();
+    let options = ["--failing", "2", "--passing", "2", "--runs", "20", "--keep", "none"];
+    let hunt = scene.hunt(&[&options[..], &STRONG].concat(), &["./bank", "30"]);
+    assert_eq!(hunt.code, Some(66), "{}", hunt.stderr);
+    let run = scene.path(".unpick/runs/0001");
+    assert_eq!((files_with(&run, "events"), files_with(&run, "bin")), (0, 1));
+    assert_eq!(scene.unpick(&["rank"]).code, Some(66));
+    let rank = scene.unpick(&["rank", "--mode", "falcon"]);
+    assert_eq!(rank.code, Some(2));
+    assert!(rank.stderr.contains("recordings were not kept"), "{}", rank.stderr);
+}
+
+#[test]
+fn runs_of_two_builds_are_not_mixed() {
+    let scene = Scene::new();
+    scene.build("other", "-O0");
+    let hunt = scene.hunt(&["--oracle", "cp other bank", "--runs", "5"], &["./bank", "5"]);
+    assert_eq!(hunt.code, Some(2), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("run 2 is of another build"), "{}", hunt.stderr);
+    assert_eq!(scene.runs()[1]["label"], "unusable");
+}
+
+#[test]
+fn a_hunt_is_resumed_with_the_runs_it_has() {
+    let scene = Scene::new();
+    let options = ["--no-delays", "--fail-if", "exit = 99", "--runs"];
+    let hunt = scene.hunt(&[&options[..], &["3"]].concat(), &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+    let hunt = scene.hunt(&[&options[..], &["2", "--resume"]].concat(), &["./bank", "1"]);
+    assert!(hunt.stderr.contains("5 runs: 0 failed, 5 passed"), "{}", hunt.stderr);
+    assert!(scene.runs().iter().all(|run| run["hunt"] == 1));
+    let other = scene.hunt(&["--resume", "--runs", "2"], &["./bank", "2"]);
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("it ran another command"), "{}", other.stderr);
+}
+
+#[test]
+fn two_hunts_at_once_share_a_store() {
+    let scene = Scene::new();
+    let hunt = |deposits: &str| {
+        let arguments = ["hunt", "--runs", "5", "--fail-if", "exit = 99", "--", "./bank", deposits];
+        let mut command = scene.command(&arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut hunts = [hunt("1"), hunt("2")];
+    assert!(hunts.iter_mut().all(|hunt| hunt.wait().unwrap().success()));
+    let runs = scene.runs();
+    for deposits in ["1", "2"] {
+        let own: Vec<_> = runs.iter().filter(|run| run["command"][1] == deposits).collect();
+        assert_eq!(own.len(), 5);
+        assert!(own.iter().all(|run| run["hunt"] == own[0]["run"]));
+    }
+}
+
+#[test]
+fn an_interrupted_hunt_tells_what_it_has() {
+    let scene = Scene::new();
+    let arguments =
+        ["hunt", "--json-lines", "--time", "1h", "--fail-if", "exit = 99", "--", "./bank", "1"];
+    let mut hunt = scene.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(hunt.stdout.take().unwrap()).lines();
+    let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!((&first["event"], &first["label"]), (&Value::from("run"), &Value::from("pass")));
+    let interrupt = format!("kill -INT {}", hunt.id());
+    assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+    let last = lines.map(|line| line.unwrap()).last().unwrap();
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!((&last["event"], &last["exit_code"]), (&Value::from("end"), &Value::from(0)));
+    assert!(last["why"].as_str().unwrap().ends_with("stopped by you"));
+    assert_eq!(hunt.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn much_output_is_cut_in_the_middle() {
+    let scene = Scene::new();
+    let script = "head -c 50000000 /dev/zero; ./bank 1";
+    let options = ["--runs", "1", "--fail-if", "stdout ~ /paid in: 2, /", "--quiet"];
+    let hunt = scene.hunt(&options, &["sh", "-c", script]);
+    // The line with the bank's words begins with more zeros than are looked through.
+    assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+    let kept = fs::read(scene.path(".unpick/runs/0001/stdout")).unwrap();
+    assert!(kept.len() < 3 << 20, "{}", kept.len());
+    assert!(text(&kept[kept.len() - 100..]).contains("paid in: 2, in the account: "));
+}
