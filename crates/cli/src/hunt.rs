@@ -27,7 +27,7 @@ use unpick_runner::{Condition, Delays, Judge, Limits, Perturbation, stop_on_sign
 
 use crate::conclude::{View, findings_of};
 use crate::quantities::{bytes, duration, nanoseconds, parts_per_million};
-use crate::record::fresh_seed;
+use crate::record::{fresh_seed, quoted, store_option};
 use budget::Budget;
 use course::{Course, Ended};
 pub use print::print_findings;
@@ -48,6 +48,8 @@ Examples:
 /// Kept of the beginning, and of the end, of what a run prints.
 const OUTPUT_BYTES: usize = 1 << 20;
 const GRACE: Duration = Duration::from_secs(1);
+/// As in the option's own default.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 const DEFAULT_TIME: Duration = Duration::from_secs(300);
 
 /// Which recordings are kept.
@@ -140,13 +142,14 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     let ended = course.run()?;
     let findings = if course.counts().failed > 0 && course.counts().passed > 0 {
         let runs = store.runs_of_hunt(course.number())?;
-        let findings = findings_of(&runs, &hunt.view)?;
-        hunt.store_findings(&findings)?;
-        Some(findings)
+        Some(findings_of(&runs, &hunt.view)?)
     } else {
         None
     };
-    hunt.tell(&course, ended, findings.as_ref())
+    // A full disk must not hide what was found.
+    let stored = findings.as_ref().map_or(Ok(()), |findings| hunt.store_findings(findings));
+    let code = hunt.tell(&course, ended, findings.as_ref())?;
+    stored.map(|()| code)
 }
 
 impl Hunt {
@@ -178,7 +181,7 @@ impl Hunt {
             budget: self.budget(),
             perturbation: self.perturbation(),
             options: RunOptions { limit: self.limit, ..RunOptions::default() },
-            view: self.view.options(),
+            view: &self.view,
             keep: match self.keep {
                 Kept::Failing => Keep::Failing,
                 Kept::All => Keep::All,
@@ -203,6 +206,21 @@ impl Hunt {
             (false, true) => Perturbation::new(seed),
             (false, false) => Perturbation::fixed(fixed, seed),
         }
+    }
+
+    /// The options that decide what a run is and where it goes, as a further hunt needs them.
+    fn options_again(&self) -> String {
+        let mut text = store_option(&self.store);
+        for condition in &self.fail_if {
+            text += &format!(" --fail-if {}", quoted(&condition.to_string()));
+        }
+        if let Some(oracle) = &self.oracle {
+            text += &format!(" --oracle {}", quoted(&oracle.to_string_lossy()));
+        }
+        if self.timeout != DEFAULT_TIMEOUT {
+            text += &format!(" --timeout {}ms", self.timeout.as_millis());
+        }
+        text
     }
 
     fn is_json_on_stdout(&self) -> bool {
@@ -233,7 +251,9 @@ impl Hunt {
             if let Some(findings) = findings.filter(|_| !self.is_json_on_stdout()) {
                 print(&print_findings(findings))?;
             }
-            summary::lines(course, ended, findings).iter().for_each(|line| eprintln!("{line}"));
+            let again = self.options_again();
+            let lines = summary::lines(course, ended, findings, &again);
+            lines.iter().for_each(|line| eprintln!("{line}"));
         }
         course.trouble().iter().for_each(|problem| eprintln!("{problem}"));
         Ok(ExitCode::from(code))

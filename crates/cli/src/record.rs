@@ -201,10 +201,15 @@ fn describe(recording: &Recording, size: u64) {
 
 fn dump_command(folder: &Path, store: &Path) -> String {
     let number = run_number(folder).unwrap_or(0);
+    format!("unpick dump{} {number}", store_option(store))
+}
+
+/// What a command must be told to find this store: ` --store DIR`, or nothing for the usual one.
+pub fn store_option(store: &Path) -> String {
     if store == Store::default_folder() {
-        format!("unpick dump {number}")
+        String::new()
     } else {
-        format!("unpick dump --store {} {number}", quoted(&store.to_string_lossy()))
+        format!(" --store {}", quoted(&store.to_string_lossy()))
     }
 }
 

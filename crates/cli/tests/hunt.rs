@@ -133,7 +133,8 @@ fn where_every_run_fails_a_passing_one_is_asked_for() {
     let hunt = scene.hunt(&options, &["./bank", "1"]);
     assert_eq!(hunt.code, Some(67), "{}", hunt.stderr);
     assert!(hunt.stderr.contains("every run failed"), "{}", hunt.stderr);
-    assert!(hunt.stderr.contains("unpick hunt --no-delays -- ./bank 1"), "{}", hunt.stderr);
+    let next = r"unpick hunt --fail-if 'stdout ~ /^paid in: \d+/' --no-delays -- ./bank 1";
+    assert!(hunt.stderr.contains(next), "{}", hunt.stderr);
     assert_eq!(scene.runs()[0]["why"], r"standard output has /^paid in: \d+/");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Takes   the path of a store, finished runs, their condensed results (`RunPatterns`).
 //! Gives   a folder for a new run; earlier runs by number, by hunt, with label and patterns.
-//! Misses  an index: runs are listed by reading every `run.json`, which takes some microseconds each.
+//! Misses  an index: runs are listed by reading every `run.json`.
 //! Must not know  how a program is run, or what a pattern means.
 #![forbid(unsafe_code)]
 

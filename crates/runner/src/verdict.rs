@@ -8,6 +8,7 @@
 //! crashes has said nothing: the run is unusable.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
@@ -56,6 +57,18 @@ impl FromStr for Condition {
             return exit_code(code).map(Condition::ExitIs);
         }
         Err("expected 'stdout ~ /RE/', 'stderr ~ /RE/', 'exit = N' or 'exit != N'".to_owned())
+    }
+}
+
+impl fmt::Display for Condition {
+    /// As it is read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Stdout(pattern) => write!(f, "stdout ~ /{pattern}/"),
+            Condition::Stderr(pattern) => write!(f, "stderr ~ /{pattern}/"),
+            Condition::ExitIs(code) => write!(f, "exit = {code}"),
+            Condition::ExitIsNot(code) => write!(f, "exit != {code}"),
+        }
     }
 }
 
@@ -265,6 +278,13 @@ mod tests {
     fn conditions_that_cannot_be_understood_are_refused() {
         for text in ["stdout ~ LOST", "stdout = /a/", "exit = many", "exit", "stdout ~ /(/", "a"] {
             assert!(text.parse::<Condition>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_is_told_as_it_is_read() {
+        for text in ["stdout ~ /a b/", "stderr ~ /^x$/", "exit = 4", "exit != 0"] {
+            assert_eq!(text.parse::<Condition>().unwrap().to_string(), text);
         }
     }
 

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use unpick_analyses::Options;
 use unpick_events::Label;
 use unpick_problem::Problem;
 use unpick_recording::RunOptions;
@@ -17,13 +16,17 @@ use unpick_runner::{
     Attempt, Choices, Draw, Judge, Judged, Limits, Perturbation, Plan, Rates, attempt,
 };
 
-use crate::conclude::{condense, stored_patterns};
+use crate::conclude::{View, condense, findings_of, stored_patterns};
 use crate::hunt::budget::{Budget, Counts, Enough};
 use crate::hunt::progress::Progress;
 use crate::record::nothing_recorded;
 
 /// Recordings of passing runs beyond this are dropped, whatever is to be kept: a hunt must not fill the disk.
 const MOST_KEPT_BYTES: u64 = 4 << 30;
+
+/// With so many runs a leading finding is looked for the first time, then whenever there are twice as many: all these looks
+/// together cost no more than the one at the end.
+const FIRST_LOOK: u32 = 10;
 
 /// What a hunt is given.
 pub struct Setup<'a> {
@@ -35,8 +38,8 @@ pub struct Setup<'a> {
     pub perturbation: Perturbation,
     /// Without delays.
     pub options: RunOptions,
-    /// How runs are condensed.
-    pub view: Options,
+    /// How runs are condensed and ranked.
+    pub view: &'a View,
     pub keep: Keep,
     pub resume: bool,
     pub stop: &'a AtomicBool,
@@ -65,6 +68,7 @@ pub struct Course<'a> {
     dropped_for_space: bool,
     incomplete: u32,
     last_unusable: Option<String>,
+    next_look: u32,
     trouble: Option<Problem>,
 }
 
@@ -83,6 +87,7 @@ impl<'a> Course<'a> {
             dropped_for_space: false,
             incomplete: 0,
             last_unusable: None,
+            next_look: FIRST_LOOK,
             trouble: None,
         };
         if resume {
@@ -101,7 +106,7 @@ impl<'a> Course<'a> {
         }
         for run in &runs {
             if run.label() != Label::Unusable {
-                self.builds.add(run.number, &stored_patterns(run, self.setup.view)?)?;
+                self.builds.add(run.number, &stored_patterns(run, self.setup.view.options())?)?;
             }
             self.counts.add(run.label());
             self.number = run.info.hunt;
@@ -148,6 +153,7 @@ impl<'a> Course<'a> {
         self.number = Some(judged.hunt);
         let mixed = self.condense(&mut judged)?;
         self.take_note(&draw, &judged);
+        self.look_ahead();
         mixed.map_or(Ok(true), Err)
     }
 
@@ -173,7 +179,7 @@ impl<'a> Course<'a> {
     fn condense(&mut self, judged: &mut Judged) -> Result<Option<Problem>, Problem> {
         let mut mixed = None;
         if judged.label() != Label::Unusable {
-            match condense(&judged.run.folder, self.setup.view) {
+            match condense(&judged.run.folder, self.setup.view.options()) {
                 Ok(condensed) => {
                     self.incomplete += u32::from(!condensed.is_complete);
                     mixed = self.builds.add(judged.number, &condensed.patterns).err();
@@ -211,6 +217,22 @@ impl<'a> Course<'a> {
             self.last_unusable = Some(judged.why().to_owned());
         }
         self.progress.told(judged, &self.counts, self.started.elapsed());
+    }
+
+    /// Shows the leading finding as it forms.
+    fn look_ahead(&mut self) {
+        let Counts { passed, failed, .. } = self.counts;
+        let is_due = self.counts.total() >= self.next_look && passed > 0 && failed > 0;
+        if !is_due || !self.progress.shows_findings() {
+            return;
+        }
+        self.next_look = 2 * self.counts.total();
+        let runs = self.setup.store.runs_of_hunt(self.number);
+        // A problem comes again at the end, and is told there.
+        let findings = runs.and_then(|runs| findings_of(&runs, self.setup.view));
+        if let Some(first) = findings.ok().and_then(|found| found.findings.into_iter().next()) {
+            self.progress.leading(&first);
+        }
     }
 
     pub fn counts(&self) -> &Counts {

@@ -12,6 +12,14 @@ pub fn print_findings(findings: &Findings) -> String {
     blocks.collect::<Vec<_>>().join("\n")
 }
 
+/// A finding in a few words: `order violation (P2) on fifo.mut, score 0.52`.
+pub fn headline(finding: &Finding) -> String {
+    let Finding { score, pattern, .. } = finding;
+    let variable = finding.accesses.first().and_then(|access| access.variable.as_deref());
+    let on = variable.map(|variable| format!(" on {variable}")).unwrap_or_default();
+    format!("{} ({pattern}){on}, score {score:.2}", class(finding.class))
+}
+
 fn block(finding: &Finding, all: &Findings) -> String {
     let Finding { rank, score, pattern, .. } = finding;
     let class = class(finding.class);

@@ -8,9 +8,11 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use unpick_events::Label;
+use unpick_findings::Finding;
 use unpick_runner::Judged;
 
 use crate::hunt::budget::{Budget, Counts};
+use crate::hunt::print::headline;
 use crate::repeat::repeat_command;
 
 /// Without a terminal there is a line at least so often, besides one for each of the first failing runs.
@@ -20,6 +22,8 @@ const FAILING_TOLD: u32 = 3;
 pub struct Progress {
     shown: Shown,
     budget: Budget,
+    /// The leading finding, in words.
+    leading: Option<String>,
 }
 
 enum Shown {
@@ -37,7 +41,7 @@ impl Progress {
             (false, false, true) => Shown::Bar(bar()),
             (false, false, false) => Shown::Lines,
         };
-        Progress { shown, budget }
+        Progress { shown, budget, leading: None }
     }
 
     /// A run has ended.
@@ -45,7 +49,9 @@ impl Progress {
         match &self.shown {
             Shown::Nothing => {}
             Shown::Bar(bar) => {
-                bar.set_message(self.line(counts, elapsed));
+                let line = self.line(counts, elapsed);
+                let leading = self.leading.as_deref().unwrap_or("no finding yet");
+                bar.set_message(format!("{line}; {leading}"));
                 bar.tick();
             }
             Shown::Lines => self.print_lines(judged, counts, elapsed),
@@ -65,14 +71,14 @@ impl Progress {
         }
     }
 
-    /// `30 runs: 12 failed, 18 passed; 40% fail; 3 s, at most 57 s more`.
+    /// `30 runs: 12 failed, 18 passed (25 and 25 wanted); 40% fail; 3 s, at most 57 s more`.
     fn line(&self, counts: &Counts, elapsed: Duration) -> String {
         let mut line = format!(
-            "{} runs: {} of {} failed, {} of {} passed",
+            "{} runs: {} failed, {} passed ({} and {} wanted)",
             counts.total(),
             counts.failed,
-            self.budget.failing,
             counts.passed,
+            self.budget.failing,
             self.budget.passing
         );
         if counts.unusable > 0 {
@@ -87,6 +93,20 @@ impl Progress {
             line += &format!(", at most {:.0} s more", time.saturating_sub(elapsed).as_secs_f64());
         }
         line
+    }
+
+    /// Whether there is somebody to see a finding before the end.
+    pub fn shows_findings(&self) -> bool {
+        matches!(self.shown, Shown::Bar(_) | Shown::Lines)
+    }
+
+    /// The finding that leads so far.
+    pub fn leading(&mut self, finding: &Finding) {
+        let text = headline(finding);
+        if matches!(self.shown, Shown::Lines) && self.leading.as_ref() != Some(&text) {
+            eprintln!("unpick: leading so far: {text}");
+        }
+        self.leading = Some(text);
     }
 
     /// No more runs follow.

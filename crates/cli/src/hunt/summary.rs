@@ -11,7 +11,7 @@ use unpick_runner::{Rate, Rates};
 
 use crate::hunt::budget::{Counts, Enough};
 use crate::hunt::course::{Course, Ended};
-use crate::record::quoted;
+use crate::record::{quoted, store_option};
 use crate::repeat::{delays, repeat_command};
 
 /// The exit code of a hunt.
@@ -27,8 +27,13 @@ pub fn exit_code(counts: &Counts, findings: Option<&Findings>, trouble: Option<&
     }
 }
 
-/// What to say below the findings.
-pub fn lines(course: &Course<'_>, ended: Ended, findings: Option<&Findings>) -> Vec<String> {
+/// What to say below the findings; `again` are the options that a further hunt needs as well.
+pub fn lines(
+    course: &Course<'_>,
+    ended: Ended,
+    findings: Option<&Findings>,
+    again: &str,
+) -> Vec<String> {
     let counts = course.counts();
     let mut lines = vec![counted(counts, ended)];
     lines.extend(rates(&course.rates()));
@@ -43,12 +48,15 @@ pub fn lines(course: &Course<'_>, ended: Ended, findings: Option<&Findings>) -> 
             .push("recordings of later passing runs were not kept: they took too much room".into());
     }
     let command = command_words(course);
+    let store = store_option(course.store().folder());
     let told = match findings {
-        _ if counts.usable() == 0 => nothing_usable(course),
-        _ if counts.failed == 0 => nothing_failed(&command),
-        None => everything_failed(&command),
-        Some(findings) if findings.findings.is_empty() => nothing_correlates(&command),
-        Some(findings) => found(course, findings),
+        _ if counts.usable() == 0 => nothing_usable(course, &store),
+        _ if counts.failed == 0 => nothing_failed(&command, again),
+        None => everything_failed(&command, again),
+        Some(findings) if findings.findings.is_empty() => {
+            nothing_correlates(&command, &store, again)
+        }
+        Some(findings) => found(course, findings, &store),
     };
     lines.extend(told);
     lines.iter().map(|line| format!("unpick: {line}")).collect()
@@ -91,50 +99,51 @@ fn command_words(course: &Course<'_>) -> String {
     words.join(" ")
 }
 
-fn nothing_usable(course: &Course<'_>) -> Vec<String> {
+fn nothing_usable(course: &Course<'_>, store: &str) -> Vec<String> {
     let why = course.last_unusable().unwrap_or("there was none");
     vec![
         format!("no run can be used; the last one: {why}"),
-        "next: see what each run says: unpick runs; and what this machine lacks: unpick doctor"
-            .into(),
+        format!(
+            "next: see what each run says: unpick runs{store}; and what this machine lacks: unpick doctor"
+        ),
     ]
 }
 
-fn nothing_failed(command: &str) -> Vec<String> {
+fn nothing_failed(command: &str, again: &str) -> Vec<String> {
     vec![
         "no run failed: there is nothing to explain".into(),
-        format!("next: give it more time: unpick hunt --time 30m -- {command}"),
+        format!("next: give it more time: unpick hunt{again} --time 30m -- {command}"),
         "      or, if it did fail and its exit code does not tell, say how to know: --fail-if 'stdout ~ /RE/'".into(),
     ]
 }
 
-fn everything_failed(command: &str) -> Vec<String> {
+fn everything_failed(command: &str, again: &str) -> Vec<String> {
     vec![
         "every run failed: what makes a run fail can only be told by comparing with runs that pass"
             .into(),
-        format!("next: try without delays: unpick hunt --no-delays -- {command}"),
+        format!("next: try without delays: unpick hunt{again} --no-delays -- {command}"),
         "      or less work for the program (fewer rounds, smaller input), or a sharper --fail-if"
             .into(),
     ]
 }
 
-fn nothing_correlates(command: &str) -> Vec<String> {
+fn nothing_correlates(command: &str, store: &str, again: &str) -> Vec<String> {
     vec![
         "runs failed, but no order of accesses goes with failing".into(),
-        "next: look further: unpick rank --window 10 --pair-window 1000".into(),
-        format!("      or at more runs: unpick hunt --resume --failing 100 --passing 100 -- {command}"),
+        format!("next: look further: unpick rank{store} --window 10 --pair-window 1000"),
+        format!("      or at more runs: unpick hunt{again} --resume --failing 100 --passing 100 -- {command}"),
         "      Perhaps the code that matters is not instrumented, or the failure is not about threads".into(),
     ]
 }
 
-fn found(course: &Course<'_>, findings: &Findings) -> Vec<String> {
+fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
     let Some(first) = findings.findings.first() else { return Vec::new() };
     let mut lines = Vec::new();
     if let Some(run) = stored(course, u64::from(first.example_run)) {
         lines.push(format!("failing run {} again: {}", run.number, repeat_command(&run.info)));
     }
     lines.push(format!(
-        "next: all runs: unpick runs; the failing one event by event: unpick dump {}",
+        "next: all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {}",
         first.example_run
     ));
     lines
