@@ -40,6 +40,8 @@ pub struct Judged {
     pub hunt: u64,
     /// The user wanted no more before it ended.
     pub stopped: bool,
+    /// It did not end in time.
+    pub timed_out: bool,
 }
 
 impl Judged {
@@ -84,7 +86,7 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     };
     begun.info.label = Some(verdict.label);
     begun.info.why = Some(verdict.why);
-    let mut judged = Judged { run: begun.finish(), number, hunt, stopped };
+    let mut judged = Judged { run: begun.finish(), number, hunt, stopped, timed_out };
     if let Some(why) = our_fault(&judged.run, timed_out, attempt.limits.timeout) {
         judged.set_unusable(&why)?;
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use unpick_events::Label;
 use unpick_runner::Lacking;
 
-/// Where failures are frequent, so many usable runs tell all there is to tell.
-const ENOUGH_WHEN_FREQUENT: u32 = 100;
+/// Where failures are frequent, so many times the wanted runs tell all there is to tell: 100 unless asked otherwise.
+const ENOUGH_WHEN_FREQUENT: u32 = 2;
 /// If nothing else was seen in so many runs, nothing else will be seen soon.
 const ENOUGH_OF_THE_SAME: u32 = 40;
 const ENOUGH_UNUSABLE: u32 = 5;
@@ -68,7 +68,7 @@ impl Budget {
         let has_failing = counts.failed >= self.failing;
         if has_failing && counts.passed >= self.passing {
             Some(Enough::Both)
-        } else if has_failing && counts.passed > 0 && counts.usable() >= ENOUGH_WHEN_FREQUENT {
+        } else if has_failing && counts.passed > 0 && counts.usable() >= self.many() {
             Some(Enough::Many)
         } else if counts.passed == 0 && counts.failed >= ENOUGH_OF_THE_SAME {
             Some(Enough::EveryRunFails)
@@ -81,6 +81,11 @@ impl Budget {
         } else {
             None
         }
+    }
+
+    /// So many usable runs are enough once enough of them failed.
+    fn many(&self) -> u32 {
+        self.failing.saturating_add(self.passing).saturating_mul(ENOUGH_WHEN_FREQUENT)
     }
 
     /// Which kind of run is wanted next.

@@ -67,6 +67,7 @@ pub struct Course<'a> {
     kept_bytes: u64,
     dropped_for_space: bool,
     incomplete: u32,
+    hung: u32,
     last_unusable: Option<String>,
     next_look: u32,
     trouble: Option<Problem>,
@@ -86,6 +87,7 @@ impl<'a> Course<'a> {
             kept_bytes: 0,
             dropped_for_space: false,
             incomplete: 0,
+            hung: 0,
             last_unusable: None,
             next_look: FIRST_LOOK,
             trouble: None,
@@ -213,6 +215,7 @@ impl<'a> Course<'a> {
         self.setup.perturbation.learn(draw, label, duration);
         self.counts.add(label);
         self.new_runs += 1;
+        self.hung += u32::from(judged.timed_out && label == Label::Fail);
         if label == Label::Unusable {
             self.last_unusable = Some(judged.why().to_owned());
         }
@@ -268,6 +271,11 @@ impl<'a> Course<'a> {
     /// Runs whose recordings lack something.
     pub fn incomplete(&self) -> u32 {
         self.incomplete
+    }
+
+    /// Failing runs that did not end in time.
+    pub fn hung(&self) -> u32 {
+        self.hung
     }
 
     /// Why the last run that could not be used could not.

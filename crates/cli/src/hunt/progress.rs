@@ -49,9 +49,7 @@ impl Progress {
         match &self.shown {
             Shown::Nothing => {}
             Shown::Bar(bar) => {
-                let line = self.line(counts, elapsed);
-                let leading = self.leading.as_deref().unwrap_or("no finding yet");
-                bar.set_message(format!("{line}; {leading}"));
+                bar.set_message(self.line(counts, elapsed));
                 bar.tick();
             }
             Shown::Lines => self.print_lines(judged, counts, elapsed),
@@ -103,6 +101,9 @@ impl Progress {
     /// The finding that leads so far.
     pub fn leading(&mut self, finding: &Finding) {
         let text = headline(finding);
+        if let Shown::Bar(bar) = &self.shown {
+            bar.set_prefix(text.clone());
+        }
         if matches!(self.shown, Shown::Lines) && self.leading.as_ref() != Some(&text) {
             eprintln!("unpick: leading so far: {text}");
         }
@@ -126,7 +127,7 @@ fn bar() -> ProgressBar {
 
 /// Without colours, so that there is nothing for NO_COLOR to switch off.
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {wide_msg}")
+    ProgressStyle::with_template("{spinner} {wide_msg}\n  {prefix}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 

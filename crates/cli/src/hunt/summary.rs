@@ -43,6 +43,14 @@ pub fn lines(
             course.incomplete()
         ));
     }
+    if course.hung() > 0 {
+        lines.push(format!(
+            "{} of the failing runs did not end in time: a deadlock is not an order of accesses and has no finding of its own; \
+             see which locks its threads hold and wait for: unpick dump{} RUN --kind Acquire --kind LockWait",
+            course.hung(),
+            store_option(course.store().folder())
+        ));
+    }
     if course.has_dropped_for_space() {
         lines
             .push("recordings of later passing runs were not kept: they took too much room".into());
