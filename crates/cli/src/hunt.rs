@@ -9,6 +9,7 @@ mod budget;
 mod course;
 mod print;
 mod progress;
+mod single;
 mod summary;
 
 use std::ffi::OsString;
@@ -29,9 +30,10 @@ use crate::conclude::{View, findings_of};
 use crate::quantities::{bytes, duration, nanoseconds, parts_per_million};
 use crate::record::{fresh_seed, quoted, store_option};
 use budget::Budget;
-use course::{Course, Ended};
+use course::{Course, Ended, Setup};
 pub use print::print_findings;
 use progress::Progress;
+use single::Common;
 
 pub const HELP: &str = "\
 Exit codes: 0 no run failed, 66 runs failed and there are findings, 67 runs failed but nothing goes with them, 2 the command
@@ -85,6 +87,12 @@ pub struct Hunt {
     /// At most this long; 5m if neither this nor --runs is given
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
+    /// So many runs at once: helps programs that wait more than they work
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    jobs: u8,
+    /// Run each in an empty working folder of its own, RUN/work, which is kept if it fails
+    #[arg(long)]
+    own_folder: bool,
     /// Go on with the last hunt of this store: its runs count
     #[arg(long)]
     resume: bool,
@@ -138,7 +146,8 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     hunt.check()?;
     let store = Store::at(&hunt.store);
     let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());
-    let mut course = Course::begin(hunt.setup(&store), progress)?;
+    let common = hunt.common(&store);
+    let mut course = Course::begin(hunt.setup(&common), progress)?;
     let ended = course.run()?;
     let findings = if course.counts().failed > 0 && course.counts().passed > 0 {
         let runs = store.runs_of_hunt(course.number())?;
@@ -172,15 +181,24 @@ impl Hunt {
         Budget { failing: self.failing, passing: self.passing, runs: self.runs, time }
     }
 
-    fn setup<'a>(&'a self, store: &Store) -> course::Setup<'a> {
-        course::Setup {
+    fn common(&self, store: &Store) -> Common<'_> {
+        Common {
             command: &self.command,
             store: store.clone(),
             judge: Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() },
             limits: Limits { timeout: self.timeout, grace: GRACE, output: OUTPUT_BYTES },
+            options: RunOptions { limit: self.limit, ..RunOptions::default() },
+            view: self.view.options(),
+            own_folder: self.own_folder,
+            stop: stop_on_signals(),
+        }
+    }
+
+    fn setup<'a>(&'a self, common: &'a Common<'a>) -> Setup<'a> {
+        Setup {
+            common,
             budget: self.budget(),
             perturbation: self.perturbation(),
-            options: RunOptions { limit: self.limit, ..RunOptions::default() },
             view: &self.view,
             keep: match self.keep {
                 Kept::Failing => Keep::Failing,
@@ -188,7 +206,7 @@ impl Hunt {
                 Kept::None => Keep::None,
             },
             resume: self.resume,
-            stop: stop_on_signals(),
+            jobs: self.jobs.into(),
         }
     }
 

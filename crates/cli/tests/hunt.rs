@@ -259,3 +259,21 @@ fn much_output_is_cut_in_the_middle() {
     assert!(kept.len() < 3 << 20, "{}", kept.len());
     assert!(text(&kept[kept.len() - 100..]).contains("paid in: 2, in the account: "));
 }
+
+#[test]
+fn jobs_at_once_can_have_folders_of_their_own() {
+    let scene = Scene::new();
+    let bank = scene.path("bank");
+    let script = format!("mkdir only || exit 9; {} 1", bank.display());
+    let options = ["--jobs", "2", "--own-folder", "--runs", "5", "--fail-if", "exit = 9"];
+    let hunt = scene.hunt(&options, &["sh", "-c", &script]);
+    assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+    let runs = scene.runs();
+    assert_eq!(runs.len(), 5);
+    assert!(runs.iter().all(|run| run["label"] == "pass" && run["hunt"] == 1), "{runs:?}");
+    assert!(!scene.path("only").exists() && !scene.path(".unpick/runs/0001/work").exists());
+
+    let hunt = scene.hunt(&["--own-folder", "--runs", "1", "--oracle", "false"], &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(67), "{}", hunt.stderr);
+    assert!(scene.path(".unpick/runs/0006/work").is_dir());
+}

@@ -6,7 +6,9 @@
 //! What goes wrong on our side makes a run unusable, never failing. So does a time limit that
 //! our own delays have used up.
 
+use std::fs;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -20,6 +22,8 @@ use crate::run::{Begun, FinishedRun, Plan, cannot_describe, discard, millisecond
 use crate::verdict::{Judge, Verdict};
 use crate::watch::{Ending, Limits, NotWatched, Watched, watch};
 
+const OWN_FOLDER: &str = "work";
+
 /// What to run, and what counts as failing.
 #[derive(Debug)]
 pub struct Attempt<'a> {
@@ -28,6 +32,8 @@ pub struct Attempt<'a> {
     pub judge: &'a Judge,
     /// The hunt it belongs to; none: it is the first of a new one.
     pub hunt: Option<u64>,
+    /// Its working folder is an empty one: `work` in the folder of the run.
+    pub own_folder: bool,
     /// Set when the user wants no more.
     pub stop: &'a AtomicBool,
 }
@@ -68,10 +74,13 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     let number = run_number(&begun.folder).unwrap_or(0);
     let hunt = attempt.hunt.unwrap_or(number);
     begun.info.hunt = Some(hunt);
+    if attempt.own_folder {
+        begun.info.working_folder = make_own_folder(&begun)?;
+    }
     let looked_for = attempt.judge.looked_for();
     let folder = begun.folder.clone();
     let watched =
-        watch(command(attempt.plan, &begun), &folder, "", looked_for, attempt.limits, attempt.stop);
+        watch(command(attempt, &begun), &folder, "", looked_for, attempt.limits, attempt.stop);
     let stopped = matches!(&watched, Ok(watched) if watched.ending == Ending::Stopped);
     let timed_out = matches!(&watched, Ok(watched) if watched.ending == Ending::TimedOut);
     let verdict = match watched {
@@ -90,14 +99,35 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     if let Some(why) = our_fault(&judged.run, timed_out, attempt.limits.timeout) {
         judged.set_unusable(&why)?;
     }
+    if attempt.own_folder && judged.label() != Label::Fail {
+        // What cannot be removed takes room, and nothing else.
+        let _ = fs::remove_dir_all(judged.run.folder.join(OWN_FOLDER));
+    }
     Ok(judged)
 }
 
-fn command(plan: &Plan, begun: &Begun) -> Command {
-    let mut command = Command::new(&begun.program.path);
+fn command(attempt: &Attempt<'_>, begun: &Begun) -> Command {
+    let (plan, program) = (attempt.plan, &begun.program.path);
+    // What was found from here must be found from another folder too.
+    let path = program.canonicalize().unwrap_or_else(|_| program.clone());
+    let mut command = Command::new(if attempt.own_folder { &path } else { program });
     let (name, arguments) = plan.command.split_first().expect("a program was found by its name");
     command.arg0(name).args(arguments).envs(plan.choices.environment(&begun.folder));
+    if attempt.own_folder {
+        command.current_dir(&begun.info.working_folder);
+    }
     command
+}
+
+fn make_own_folder(begun: &Begun) -> Result<PathBuf, Problem> {
+    let folder = begun.folder.join(OWN_FOLDER);
+    match fs::create_dir(&folder) {
+        Ok(()) => Ok(folder),
+        Err(error) => {
+            discard(&begun.folder);
+            Err(cannot_describe(&begun.folder, &error))
+        }
+    }
 }
 
 fn judge(attempt: &Attempt<'_>, begun: &mut Begun, watched: &Watched) -> Verdict {

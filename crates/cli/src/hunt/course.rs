@@ -1,24 +1,23 @@
-//! The course of a hunt: run after run, each condensed at once.
+//! The course of a hunt: run after run, or several at once; learns from each.
 //!
 //! Takes   a `Setup`.      Gives  labelled runs in the store, counts, failure rates, and why it ended.
 //!
 //! What goes wrong after the first run ends the hunt, but takes nothing from the runs there are.
 
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use unpick_events::Label;
 use unpick_problem::Problem;
-use unpick_recording::RunOptions;
-use unpick_run_store::{Builds, Keep, Store, drop_recordings, write_patterns};
-use unpick_runner::{
-    Attempt, Choices, Draw, Judge, Judged, Limits, Perturbation, Plan, Rates, attempt,
-};
+use unpick_run_store::{Builds, Keep, Store, drop_recordings};
+use unpick_runner::{Draw, Judged, Perturbation, Rates};
 
-use crate::conclude::{View, condense, findings_of, stored_patterns};
+use crate::conclude::{Condensed, View, findings_of, stored_patterns};
 use crate::hunt::budget::{Budget, Counts, Enough};
 use crate::hunt::progress::Progress;
+use crate::hunt::single::{Common, Done};
 use crate::record::nothing_recorded;
 
 /// Recordings of passing runs beyond this are dropped, whatever is to be kept: a hunt must not fill the disk.
@@ -28,21 +27,17 @@ const MOST_KEPT_BYTES: u64 = 4 << 30;
 /// together cost no more than the one at the end.
 const FIRST_LOOK: u32 = 10;
 
-/// What a hunt is given.
+/// How far and in which way a hunt goes.
 pub struct Setup<'a> {
-    pub command: &'a [OsString],
-    pub store: Store,
-    pub judge: Judge,
-    pub limits: Limits,
+    pub common: &'a Common<'a>,
     pub budget: Budget,
     pub perturbation: Perturbation,
-    /// Without delays.
-    pub options: RunOptions,
-    /// How runs are condensed and ranked.
+    /// How runs are ranked.
     pub view: &'a View,
     pub keep: Keep,
     pub resume: bool,
-    pub stop: &'a AtomicBool,
+    /// So many runs at once.
+    pub jobs: usize,
 }
 
 /// Why a hunt ended.
@@ -100,8 +95,9 @@ impl<'a> Course<'a> {
 
     /// Counts the runs of the last hunt.
     fn take_up(&mut self) -> Result<(), Problem> {
-        let runs = self.setup.store.runs_of_hunt(None)?;
-        let words = self.setup.command.iter().map(|word| word.to_string_lossy().into_owned());
+        let runs = self.setup.common.store.runs_of_hunt(None)?;
+        let words =
+            self.setup.common.command.iter().map(|word| word.to_string_lossy().into_owned());
         let command: Vec<String> = words.collect();
         if let Some(other) = runs.iter().find(|run| run.info.command != command) {
             return Err(another_command(&other.info.command.join(" ")));
@@ -118,83 +114,83 @@ impl<'a> Course<'a> {
 
     /// Runs the program until it is enough. A problem: it cannot be run or recorded at all.
     pub fn run(&mut self) -> Result<Ended, Problem> {
-        let ended = loop {
-            if self.setup.stop.load(Relaxed) {
-                break Ended::Stopped;
-            }
-            let elapsed = self.started.elapsed();
-            if let Some(enough) = self.setup.budget.reached(&self.counts, self.new_runs, elapsed) {
-                break Ended::Enough(enough);
-            }
-            match self.run_once() {
-                Ok(true) => {}
-                Ok(false) => break Ended::Stopped,
-                Err(problem) if self.new_runs == 0 => return Err(problem),
-                Err(problem) => {
-                    self.trouble = Some(problem);
-                    break Ended::Trouble;
+        let common = self.setup.common;
+        std::thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            let mut running = 0;
+            loop {
+                while self.may_start(running) {
+                    let draw =
+                        self.setup.perturbation.next(self.setup.budget.lacking(&self.counts));
+                    let (tell, hunt) = (tell.clone(), self.number);
+                    // Nobody listens any more only if this thread has died.
+                    scope.spawn(move || drop(tell.send(common.run_once(draw, hunt))));
+                    running += 1;
+                }
+                if running == 0 {
+                    return;
+                }
+                let Ok(done) = told.recv() else { return };
+                running -= 1;
+                if let Err(problem) = done.and_then(|done| self.take(done)) {
+                    self.trouble.get_or_insert(problem);
                 }
             }
-        };
+        });
         self.progress.finish();
-        Ok(ended)
+        match self.trouble.take() {
+            Some(problem) if self.new_runs == 0 => Err(problem),
+            trouble => {
+                self.trouble = trouble;
+                Ok(self.ended().unwrap_or(Ended::Stopped))
+            }
+        }
     }
 
-    /// One more run; `false` if the user wanted no more.
-    fn run_once(&mut self) -> Result<bool, Problem> {
-        let draw = self.setup.perturbation.next(self.setup.budget.lacking(&self.counts));
-        let mut judged = self.attempt(&draw)?;
+    /// Whether one more run is to be started beside those that are running.
+    fn may_start(&self, running: u32) -> bool {
+        // The first run gives the hunt its number.
+        let most = if self.number.is_none() { 1 } else { self.setup.jobs };
+        let started = self.new_runs + running;
+        let has_room = self.setup.budget.runs.is_none_or(|runs| started < runs);
+        (running as usize) < most && has_room && self.ended().is_none()
+    }
+
+    /// Why no more runs are needed or possible, if that is so.
+    fn ended(&self) -> Option<Ended> {
+        if self.trouble.is_some() {
+            return Some(Ended::Trouble);
+        }
+        if self.setup.common.stop.load(Relaxed) {
+            return Some(Ended::Stopped);
+        }
+        let elapsed = self.started.elapsed();
+        self.setup.budget.reached(&self.counts, self.new_runs, elapsed).map(Ended::Enough)
+    }
+
+    /// Takes in a run that has ended. A problem ends the hunt.
+    fn take(&mut self, done: Done) -> Result<(), Problem> {
+        let Done { draw, mut judged, condensed } = done;
         if judged.stopped {
             judged.run.discard();
-            return Ok(false);
+            return Ok(());
         }
         if self.new_runs == 0 && judged.run.event_files.is_empty() && judged.run.trouble.is_none() {
             judged.run.discard();
             return Err(nothing_recorded(&judged.run));
         }
         self.number = Some(judged.hunt);
-        let mixed = self.condense(&mut judged)?;
-        self.take_note(&draw, &judged);
-        self.look_ahead();
-        mixed.map_or(Ok(true), Err)
-    }
-
-    fn attempt(&self, draw: &Draw) -> Result<Judged, Problem> {
-        let mut options = self.setup.options.clone();
-        draw.delays.put_into(&mut options);
-        let plan = Plan {
-            command: self.setup.command.to_vec(),
-            store: self.setup.store.clone(),
-            choices: Choices { options, seed: draw.seed },
-        };
-        attempt(&Attempt {
-            plan: &plan,
-            limits: &self.setup.limits,
-            judge: &self.setup.judge,
-            hunt: self.number,
-            stop: self.setup.stop,
-        })
-    }
-
-    /// Keeps what is in the recordings of a run, and perhaps the recordings; the answer is a problem of the run
-    /// that ends the hunt: it is of another build.
-    fn condense(&mut self, judged: &mut Judged) -> Result<Option<Problem>, Problem> {
-        let mut mixed = None;
-        if judged.label() != Label::Unusable {
-            match condense(&judged.run.folder, self.setup.view.options()) {
-                Ok(condensed) => {
-                    self.incomplete += u32::from(!condensed.is_complete);
-                    mixed = self.builds.add(judged.number, &condensed.patterns).err();
-                    write_patterns(&judged.run.folder, &condensed.patterns)?;
-                }
-                Err(problem) => judged.set_unusable(&first_line(&problem))?,
-            }
-        }
+        let mixed = condensed.and_then(|Condensed { patterns, is_complete }| {
+            self.incomplete += u32::from(!is_complete);
+            self.builds.add(judged.number, &patterns).err()
+        });
         if mixed.is_some() {
             judged.set_unusable("it is of another build of the program")?;
         }
-        self.keep_or_drop(judged)?;
-        Ok(mixed)
+        self.keep_or_drop(&judged)?;
+        self.take_note(&draw, &judged);
+        self.look_ahead();
+        mixed.map_or(Ok(()), Err)
     }
 
     fn keep_or_drop(&mut self, judged: &Judged) -> Result<(), Problem> {
@@ -230,7 +226,7 @@ impl<'a> Course<'a> {
             return;
         }
         self.next_look = 2 * self.counts.total();
-        let runs = self.setup.store.runs_of_hunt(self.number);
+        let runs = self.setup.common.store.runs_of_hunt(self.number);
         // A problem comes again at the end, and is told there.
         let findings = runs.and_then(|runs| findings_of(&runs, self.setup.view));
         if let Some(first) = findings.ok().and_then(|found| found.findings.into_iter().next()) {
@@ -252,11 +248,11 @@ impl<'a> Course<'a> {
     }
 
     pub fn command(&self) -> &[OsString] {
-        self.setup.command
+        self.setup.common.command
     }
 
     pub fn store(&self) -> &Store {
-        &self.setup.store
+        &self.setup.common.store
     }
 
     pub fn elapsed(&self) -> Duration {
@@ -287,12 +283,6 @@ impl<'a> Course<'a> {
     pub fn has_dropped_for_space(&self) -> bool {
         self.dropped_for_space
     }
-}
-
-fn first_line(problem: &Problem) -> String {
-    let text = problem.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 fn another_command(command: &str) -> Problem {
