@@ -16,6 +16,7 @@
 //! - Two pairs are on one variable if they share a location, else on two.
 //! - Falcon's pair is the oldest access with the nearest one in the window that conflicts with it.
 
+mod blocks;
 mod catalogue;
 mod collect;
 mod combine;

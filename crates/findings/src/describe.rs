@@ -148,19 +148,34 @@ impl Describer<'_> {
         steps.zip(&example.accesses).map(|(step, access)| self.access(step.role, access))
     }
 
+    /// Where a reader should look, and the calls that led there: the site of the access or, inside a library, that of the
+    /// user's call of it.
+    fn own_site<'a>(&self, access: &'a ExampleAccess) -> (u32, &'a [u32]) {
+        let is_own = |site: u32| !self.names.is_library(self.site(site), self.code());
+        if is_own(access.site) {
+            return (access.site, &access.stack);
+        }
+        match access.stack.iter().rposition(|&call| is_own(call)) {
+            Some(at) => (access.stack[at], &access.stack[..at]),
+            None => (access.site, &access.stack),
+        }
+    }
+
     fn access(&self, role: u8, access: &ExampleAccess) -> FindingAccess {
-        let Place { frame, inlined_into } = self.place(access.site);
+        let (site, calls) = self.own_site(access);
+        let Place { frame, inlined_into } = self.place(site);
         FindingAccess {
             role,
             kind: kind_of(access.touch),
             variable: self.names.variable(access, self.code()),
             frame,
+            text: self.names.line_text(self.site(site), self.code()),
             inlined_into,
             thread: access.thread,
             process: access.process,
             atomic: access.atomic,
             order: access.index,
-            stack: self.stack(&access.stack),
+            stack: self.stack(calls),
             locks: access.locks.iter().map(|lock| self.lock(lock)).collect(),
             code: self.code_place(access.site),
         }
@@ -200,7 +215,7 @@ impl Describer<'_> {
             role: step.role,
             kind: kind_of(access.touch),
             variable: self.names.variable(access, self.code()),
-            frame: self.place(access.site).frame,
+            frame: self.place(self.own_site(access).0).frame,
         });
         Some(Supporter {
             pattern: ranked.key.pattern.name(),

@@ -91,6 +91,9 @@ pub struct FindingAccess {
     pub variable: Option<String>,
     #[serde(flatten)]
     pub frame: Frame,
+    /// The line of source, as it was when the program was built; none if it cannot be read any more.
+    #[serde(default)]
+    pub text: Option<String>,
     /// Functions the first one was inlined into.
     pub inlined_into: Vec<Frame>,
     /// In the example run.
@@ -168,7 +171,32 @@ pub struct Study {
     pub access_window: Option<u32>,
 }
 
+/// What every version has.
+#[derive(Deserialize)]
+struct Form {
+    schema: String,
+}
+
+/// Why a text is not the JSON of findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    /// Its `schema` is another one.
+    OtherForm(String),
+    Damaged(String),
+}
+
 impl Findings {
+    /// From JSON of this version.
+    pub fn from_json(text: &str) -> Result<Findings, Unreadable> {
+        let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
+        // The form is looked at first: another version may have other fields.
+        let form: Form = serde_json::from_str(text).map_err(damaged)?;
+        if form.schema != SCHEMA {
+            return Err(Unreadable::OtherForm(form.schema));
+        }
+        serde_json::from_str(text).map_err(damaged)
+    }
+
     /// As JSON, for people too.
     ///
     /// # Panics

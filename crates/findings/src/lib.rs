@@ -20,7 +20,7 @@ mod sentences;
 pub use describe::{Choices, describe};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, RelatedAccess,
-    Relation, Runs, SCHEMA, Study, Supporter,
+    Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
 };
 pub use grouping::{Group, group};
 pub use names::{Frame, Names, Place};

@@ -25,6 +25,14 @@ pub struct Place {
 /// Knows names. What it does not know it leaves out.
 pub trait Names {
     fn place(&self, site: CodeSite, code: &CodeBook) -> Place;
+    /// Whether all code at a site is a library's of the language: then a reader should look at who called it.
+    fn is_library(&self, _site: CodeSite, _code: &CodeBook) -> bool {
+        false
+    }
+    /// The line of source that `place` gives for a site, as it was when the program was built.
+    fn line_text(&self, _site: CodeSite, _code: &CodeBook) -> Option<String> {
+        None
+    }
     /// What the program calls the bytes of an access.
     fn variable(&self, access: &ExampleAccess, code: &CodeBook) -> Option<String>;
     fn lock(&self, lock: &ExampleLock, code: &CodeBook) -> Option<String>;

@@ -174,7 +174,7 @@ fn from_text(user: &StackFrame<'_>, names: &DebugNames, sources: &Sources) -> Ve
     found
 }
 
-fn source_of(user: &StackFrame<'_>, sources: &Sources) -> Option<std::rc::Rc<Source>> {
+fn source_of(user: &StackFrame<'_>, sources: &Sources) -> Option<Arc<Source>> {
     sources.get(user.frame.file.as_deref()?, user.module?.file()?.modified)
 }
 
@@ -233,7 +233,7 @@ impl Fit<'_> {
         Some(self.in_value(&of_type, of, self.block.offset % size, subscript))
     }
 
-    fn type_and_size(&self, of: EntryRef) -> Option<(std::rc::Rc<Type>, u64)> {
+    fn type_and_size(&self, of: EntryRef) -> Option<(Arc<Type>, u64)> {
         let of_type = self.names.types.get(&self.names.units, of)?;
         let size = self.names.types.size(&self.names.units, of).filter(|&size| size > 0)?;
         (!of_type.name.is_empty()).then_some((of_type, size))

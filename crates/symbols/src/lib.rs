@@ -71,6 +71,14 @@ use module::Module;
 use source_text::Sources;
 use typed_expression::Scope;
 
+/// How likely an address is one that events come from: the later, the likelier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    None,
+    Plain,
+    Instrumented,
+}
+
 /// The names of one process. Can be sent to another thread, not shared between threads.
 pub struct Symbols {
     modules: Vec<Module>,
@@ -95,6 +103,21 @@ impl Symbols {
             sites: RefCell::default(),
             fields: RefCell::default(),
             sources: Sources::default(),
+        }
+    }
+
+    /// Adds a module to the map; it must lie where no other one is.
+    pub fn add(&mut self, module: ModuleInfo) {
+        self.modules.push(Module::new(module));
+    }
+
+    /// What a return address follows, as far as it can be an event's.
+    pub fn code_before(&self, return_address: u64) -> Code {
+        let before = return_address.wrapping_sub(1);
+        match self.module_at(before).filter(|module| module.has_code_at(before)) {
+            Some(module) if module.symbols().instrumented => Code::Instrumented,
+            Some(_) => Code::Plain,
+            None => Code::None,
         }
     }
 
@@ -204,6 +227,14 @@ impl Symbols {
             in_closure: site.function().is_some_and(is_closure),
         };
         access_text::only_fitting(candidates, &knowledge)
+    }
+
+    /// The line of source that a frame of a place is at, unless the file is gone or was changed after the program was built.
+    pub fn line_text(&self, place: &Place, frame: usize) -> Option<String> {
+        let frame = place.frames.get(frame)?;
+        let module = self.module_at(place.address.checked_sub(1)?)?;
+        let source = self.sources.get(frame.file.as_deref()?, module.file()?.modified)?;
+        source.line(frame.line?).map(str::to_owned)
     }
 
     /// The name of one byte of a heap block, from the call stack of its allocation (innermost first).

@@ -10,8 +10,19 @@ const LIBRARY_FOLDERS: [&str; 6] = [
     "/usr/lib/gcc/",
     "/sysdeps/",
 ];
-const LIBRARY_NAMESPACES: [&str; 7] =
-    ["std::", "core::", "alloc::", "__gnu_cxx::", "hashbrown::", "__rustc::", "__cxxabiv1::"];
+const LIBRARY_NAMESPACES: [&str; 10] = [
+    "std::",
+    "core::",
+    "alloc::",
+    "__gnu_cxx::",
+    "hashbrown::",
+    "__rustc::",
+    "__cxxabiv1::",
+    // Locks in the place of those of std.
+    "parking_lot::",
+    "parking_lot_core::",
+    "lock_api::",
+];
 const ALLOCATION_FUNCTIONS: [&str; 4] =
     ["operator new", "__rust_alloc", "__rdl_alloc", "__rg_alloc"];
 const LIBRARY_FILES: [&str; 6] =

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::library_code::is_library_frame;
+
 /// One function on the way to an instruction: itself, or one it was inlined into.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Frame {
@@ -33,6 +35,12 @@ impl Place {
     /// The innermost frame: the function whose text holds the instruction.
     pub fn innermost(&self) -> Option<&Frame> {
         self.frames.first()
+    }
+
+    /// Position of the first frame that is not of a library of the language: what the user wrote.
+    pub fn own_frame(&self) -> Option<usize> {
+        let module = self.module.as_deref();
+        self.frames.iter().position(|frame| !is_library_frame(frame, module))
     }
 
     pub fn function(&self) -> Option<&str> {

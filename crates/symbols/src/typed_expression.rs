@@ -65,7 +65,7 @@ impl Scope<'_> {
         self.pointee(self.type_of(text)?)
     }
 
-    fn type_and_size(&self, of: EntryRef) -> Option<(std::rc::Rc<crate::types::Type>, u64)> {
+    fn type_and_size(&self, of: EntryRef) -> Option<(std::sync::Arc<crate::types::Type>, u64)> {
         let of_type = self.names.types.get(&self.names.units, of)?;
         Some((of_type, self.names.types.size(&self.names.units, of)?))
     }

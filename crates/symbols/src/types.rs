@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dwarf_units::{DwarfUnits, Entry, EntryRef};
 
@@ -60,15 +60,15 @@ pub const VARIANT_TAG: &str = "<tag>";
 /// The types of a module that were asked for so far.
 #[derive(Default)]
 pub struct Types {
-    known: RefCell<HashMap<EntryRef, Option<Rc<Type>>>>,
+    known: RefCell<HashMap<EntryRef, Option<Arc<Type>>>>,
 }
 
 impl Types {
-    pub fn get(&self, units: &DwarfUnits, at: EntryRef) -> Option<Rc<Type>> {
+    pub fn get(&self, units: &DwarfUnits, at: EntryRef) -> Option<Arc<Type>> {
         if let Some(known) = self.known.borrow().get(&at) {
             return known.clone();
         }
-        let read = read_type(units, at).map(Rc::new);
+        let read = read_type(units, at).map(Arc::new);
         self.known.borrow_mut().insert(at, read.clone());
         read
     }

@@ -4,6 +4,7 @@
 //!
 //! Patterns never join two processes; what two processes have both is counted together.
 
+use std::cell::OnceCell;
 use std::hash::Hash;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,6 +17,7 @@ use crate::access_pairs::{AccessId, LivedBytes, LocationId, PairCollector, Windo
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
 
+use super::blocks::Blocks;
 use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
 use super::falcon::FalconCollector;
@@ -100,6 +102,7 @@ impl Collector {
             number: self.processes,
             sites: FxHashMap::default(),
             stacks: FxHashMap::default(),
+            blocks: OnceCell::new(),
         };
         self.processes += 1;
         match self.options.mode {
@@ -255,7 +258,7 @@ impl Collector {
     fn lock_set(&mut self, process: &mut Process<'_>, locks: &[HeldLock]) -> u32 {
         let numbers = locks.iter().map(|held| {
             let lock = Lock {
-                memory: self.memory_at(process, held.lock.0),
+                memory: self.memory_of_lock(process, held.lock.0),
                 kind: held.kind.name().to_owned(),
                 shared: held.shared,
                 site: self.site(process, held.site),
@@ -326,6 +329,15 @@ impl Collector {
         Memory::Heap { block: number, offset: address - block.address.0 }
     }
 
+    /// Locks have no history that would tell the life of their memory: a heap block counts only if no other was ever there.
+    fn memory_of_lock(&mut self, process: &mut Process<'_>, address: u64) -> Memory {
+        let known = self.memory_at(process, address);
+        match (known, process.blocks().only_one_at(address)) {
+            (Memory::Other { .. }, Some(block)) => self.in_block(process, &block, address),
+            _ => known,
+        }
+    }
+
     /// A static variable, or just an address.
     fn memory_at(&mut self, process: &Process<'_>, address: u64) -> Memory {
         match self.module_at(process, address) {
@@ -367,6 +379,13 @@ struct Process<'r> {
     number: u32,
     sites: FxHashMap<Site, u32>,
     stacks: FxHashMap<Context, u32>,
+    blocks: OnceCell<Blocks>,
+}
+
+impl Process<'_> {
+    fn blocks(&self) -> &Blocks {
+        self.blocks.get_or_init(|| Blocks::of(self.recording))
+    }
 }
 
 /// What was found out about the accesses of one recording.

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use allocation::allocation_words;
@@ -59,16 +59,16 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// The source files read so far.
 #[derive(Default)]
 pub struct Sources {
-    files: RefCell<HashMap<String, Option<Rc<Source>>>>,
+    files: RefCell<HashMap<String, Option<Arc<Source>>>>,
 }
 
 impl Sources {
     /// A source file, unless it is gone or was changed after the program was built.
-    pub fn get(&self, path: &str, built: Option<SystemTime>) -> Option<Rc<Source>> {
+    pub fn get(&self, path: &str, built: Option<SystemTime>) -> Option<Arc<Source>> {
         if let Some(known) = self.files.borrow().get(path) {
             return known.clone();
         }
-        let source = read_if_unchanged(Path::new(path), built).map(Rc::new);
+        let source = read_if_unchanged(Path::new(path), built).map(Arc::new);
         self.files.borrow_mut().insert(path.to_owned(), source.clone());
         source
     }

@@ -41,6 +41,11 @@ impl Source {
         Source { text, tokens, is_rust }
     }
 
+    /// The text of a line, from 1.
+    pub fn line(&self, line: u32) -> Option<&str> {
+        self.text.lines().nth((line as usize).checked_sub(1)?)
+    }
+
     /// The token that begins exactly there.
     pub fn token_at(&self, line: u32, column: u32) -> Option<usize> {
         self.tokens.binary_search_by_key(&(line, column), |token| (token.line, token.column)).ok()

@@ -1,0 +1,217 @@
+//! Names for code and memory that are known as module and address in its file.
+//!
+//! Takes   modules as runs keep them, wherever they were loaded.      Gives  places, variables, locks in words.
+//!
+//! Every build has a place of its own in a made-up address space, so that one `Symbols` serves all runs: a file is read once.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use unpick_analyses::interleaving_patterns::{self, CodeModule, CodeSite};
+use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory};
+use unpick_findings::{Frame, Names, Place};
+use unpick_recording::LockKind;
+use unpick_symbols::{
+    Access, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch, rust_lock,
+};
+
+use crate::lock_names::{bytes_of_lock, kind_called, without_inner_members, without_lock_word};
+
+/// Room for one module in the made-up address space; no file reaches that far.
+const ROOM: u64 = 1 << 44;
+
+/// The names of all builds that runs were made with. Can be shared between threads.
+pub struct CodeNames {
+    loaded: Mutex<Loaded>,
+}
+
+/// What has been asked about so far.
+struct Loaded {
+    symbols: Symbols,
+    /// What is added to addresses of a file, by the name that tells builds apart.
+    biases: HashMap<String, Option<u64>>,
+}
+
+impl Default for CodeNames {
+    fn default() -> Self {
+        CodeNames::new()
+    }
+}
+
+impl CodeNames {
+    /// Opens nothing yet.
+    pub fn new() -> CodeNames {
+        let loaded = Loaded { symbols: Symbols::load(&[]), biases: HashMap::new() };
+        CodeNames { loaded: Mutex::new(loaded) }
+    }
+
+    /// What a return address of a module follows.
+    pub fn code_before(&self, module: &CodeModule, offset: u64) -> Code {
+        let mut loaded = self.loaded();
+        let address = loaded.address(module, offset);
+        address.map_or(Code::None, |address| loaded.symbols.code_before(address))
+    }
+
+    /// The step of a Rust lock that the function around a return address is there for.
+    pub fn lock_step(&self, module: &CodeModule, offset: u64) -> Option<LockStep> {
+        let mut loaded = self.loaded();
+        let address = loaded.address(module, offset)?;
+        rust_lock(&loaded.symbols.place(address)).map(|lock| lock.step)
+    }
+
+    /// Why names are poorer than they could be, and what would help; for what was asked so far.
+    pub fn remarks(&self) -> Vec<String> {
+        let loaded = self.loaded();
+        let problems = loaded.symbols.problems().into_iter().map(|problem| {
+            let text = problem.to_string();
+            text.strip_prefix("error: ").unwrap_or(&text).to_owned()
+        });
+        problems.chain(loaded.symbols.notes()).collect()
+    }
+
+    /// Somebody who panicked while asking has left nothing half done: answers are only ever added.
+    fn loaded(&self) -> MutexGuard<'_, Loaded> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Names for CodeNames {
+    fn place(&self, site: CodeSite, code: &CodeBook) -> Place {
+        let place = self.loaded().place(site, code);
+        place.map_or_else(Place::default, |place| in_words(&place))
+    }
+
+    fn is_library(&self, site: CodeSite, code: &CodeBook) -> bool {
+        let place = self.loaded().place(site, code);
+        place.is_some_and(|place| !place.frames.is_empty() && place.own_frame().is_none())
+    }
+
+    fn line_text(&self, site: CodeSite, code: &CodeBook) -> Option<String> {
+        let mut loaded = self.loaded();
+        let place = loaded.place(site, code)?;
+        loaded.symbols.line_text(&place, place.own_frame().unwrap_or(0))
+    }
+
+    fn variable(&self, access: &ExampleAccess, code: &CodeBook) -> Option<String> {
+        let mut loaded = self.loaded();
+        let place = loaded.place(code.sites[access.site as usize], code);
+        match &access.memory {
+            ExampleMemory::Static { module, offset } => {
+                let address = loaded.address(&code.modules[*module as usize], *offset)?;
+                let variable = loaded.symbols.variable(address, access.length, place.as_deref());
+                variable.map(|variable| variable.to_string())
+            }
+            ExampleMemory::Heap { block, offset } => {
+                let stack = loaded.allocation(block, code);
+                let name =
+                    loaded.symbols.heap_name_of_access(&stack, *offset, access.length, block.size);
+                let field = || loaded.text_of(access, place.as_deref()?, Memory::Heap);
+                match (&name.path, &name.allocated_at) {
+                    (None, Some(at)) => Some(match field() {
+                        Some(text) => format!("{text} (heap, allocated at {at})"),
+                        None => name.to_string(),
+                    }),
+                    _ => Some(name.to_string()),
+                }
+            }
+            ExampleMemory::Other { .. } => {
+                loaded.text_of(access, place.as_deref()?, Memory::Unknown)
+            }
+        }
+    }
+
+    fn lock(&self, lock: &ExampleLock, code: &CodeBook) -> Option<String> {
+        let mut loaded = self.loaded();
+        let kind = kind_called(&lock.kind);
+        let length = bytes_of_lock(kind);
+        let name = match &lock.memory {
+            ExampleMemory::Static { module, offset } => {
+                let address = loaded.address(&code.modules[*module as usize], *offset)?;
+                loaded.symbols.variable(address, length, None)?.to_string()
+            }
+            ExampleMemory::Heap { block, offset } => {
+                let stack = loaded.allocation(block, code);
+                let symbols = &loaded.symbols;
+                symbols.heap_name_of_access(&stack, *offset, length, block.size).to_string()
+            }
+            ExampleMemory::Other { .. } => return None,
+        };
+        let name = without_inner_members(name);
+        Some(if kind == LockKind::Rust { without_lock_word(name) } else { name })
+    }
+}
+
+impl Loaded {
+    /// The made-up address of an address in a module's file.
+    fn address(&mut self, module: &CodeModule, offset: u64) -> Option<u64> {
+        let name = if module.build_id.is_empty() { &module.path } else { &module.build_id };
+        let bias = match self.biases.get(name) {
+            Some(known) => *known,
+            None => {
+                let bias = self.enter(module);
+                self.biases.insert(name.clone(), bias);
+                bias
+            }
+        };
+        bias?.checked_add(offset).filter(|_| offset < ROOM)
+    }
+
+    /// Gives a module room; none to one whose addresses make no sense.
+    fn enter(&mut self, module: &CodeModule) -> Option<u64> {
+        let end = module.lowest.checked_add(module.length)?;
+        let bias = (self.biases.len() as u64 + 1).checked_mul(ROOM).filter(|_| end <= ROOM)?;
+        self.symbols.add(ModuleInfo {
+            path: PathBuf::from(&module.path),
+            build_id: module.build_id.clone(),
+            bias,
+            start: bias + module.lowest,
+            length: module.length,
+        });
+        Some(bias)
+    }
+
+    fn place(&mut self, site: CodeSite, code: &CodeBook) -> Option<Arc<SymbolPlace>> {
+        let module = &code.modules[site.module? as usize];
+        let address = self.address(module, site.offset)?;
+        Some(self.symbols.place(address))
+    }
+
+    /// The call stack of an allocation, innermost first.
+    fn allocation(&mut self, block: &ExampleBlock, code: &CodeBook) -> Vec<Arc<SymbolPlace>> {
+        let sites = std::iter::once(&block.site).chain(block.stack.iter().rev());
+        sites.filter_map(|&site| self.place(code.sites[site as usize], code)).collect()
+    }
+
+    /// What the source calls the bytes where they are accessed.
+    fn text_of(
+        &self,
+        access: &ExampleAccess,
+        place: &SymbolPlace,
+        memory: Memory,
+    ) -> Option<String> {
+        let kind = match access.touch {
+            interleaving_patterns::Touch::Read => Access::Read,
+            interleaving_patterns::Touch::Write => Access::Write,
+            interleaving_patterns::Touch::Free => return None,
+        };
+        let touch = Touch { memory, ..Touch::new(kind, access.length) };
+        self.symbols.field_of_access(place, touch)
+    }
+}
+
+/// The user's own code first: that is what a reader should look at.
+fn in_words(place: &SymbolPlace) -> Place {
+    let own = place.own_frame().unwrap_or(0);
+    let mut frames = place.frames.iter().skip(own).map(frame_in_words);
+    Place { frame: frames.next().unwrap_or_default(), inlined_into: frames.collect() }
+}
+
+fn frame_in_words(frame: &unpick_symbols::Frame) -> Frame {
+    Frame {
+        function: frame.function.clone(),
+        file: frame.file.clone(),
+        line: frame.line,
+        column: frame.column,
+    }
+}

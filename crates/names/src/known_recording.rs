@@ -1,0 +1,109 @@
+//! What is known about one recording beyond its own bytes.
+//!
+//! Takes   a recording and the names of its program.      Gives  `analyses::Knowledge` about it.
+//! Cost    one look-up per site; what the program's files say is read once for all recordings.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use unpick_analyses::Knowledge;
+use unpick_analyses::interleaving_patterns::CodeModule;
+use unpick_analyses::locks_held::{LockChange, recorded_change};
+use unpick_events::Site;
+use unpick_recording::{AccessKind, Action, Event, Module, Recording};
+use unpick_symbols::LockStep;
+
+use crate::code_names::CodeNames;
+use crate::lock_steps::{change_by, is_step};
+
+/// A recording, and who knows the program it is of.
+pub struct KnownRecording<'r> {
+    recording: &'r Recording,
+    names: &'r CodeNames,
+    addresses: RefCell<HashMap<Site, Option<u64>>>,
+    lock_steps: RefCell<HashMap<Site, Option<LockStep>>>,
+}
+
+impl<'r> KnownRecording<'r> {
+    pub fn new(recording: &'r Recording, names: &'r CodeNames) -> KnownRecording<'r> {
+        let (addresses, lock_steps) = Default::default();
+        KnownRecording { recording, names, addresses, lock_steps }
+    }
+
+    /// Of several modules that share the low bits, one with instrumented code there is the likeliest.
+    fn find_address(&self, site: Site) -> Option<u64> {
+        let modules = self.recording.modules().iter();
+        let mut candidates: Vec<(&Module, u64)> =
+            modules.filter_map(|module| Some((module, module.address_of(site)?))).collect();
+        // A module that was loaded, unloaded and loaded again is listed twice.
+        candidates.dedup_by_key(|(_, address)| *address);
+        if let [(_, only)] = candidates[..] {
+            return Some(only);
+        }
+        let code = |&(module, address): &(&Module, u64)| {
+            self.names.code_before(&code_module(module), address.wrapping_sub(module.bias))
+        };
+        let likeliest = candidates.into_iter().min_by_key(|candidate| Reverse(code(candidate)));
+        likeliest.map(|(_, address)| address)
+    }
+
+    /// The step of a Rust lock that the function around a site is there for.
+    fn lock_step(&self, site: Site) -> Option<LockStep> {
+        if let Some(&known) = self.lock_steps.borrow().get(&site) {
+            return known;
+        }
+        let step = self.find_lock_step(site);
+        self.lock_steps.borrow_mut().insert(site, step);
+        step
+    }
+
+    fn find_lock_step(&self, site: Site) -> Option<LockStep> {
+        let address = self.return_address(site)?;
+        let before = address.checked_sub(1)?;
+        let module =
+            self.recording.modules().iter().rev().find(|module| module.contains(before))?;
+        self.names.lock_step(&code_module(module), address.wrapping_sub(module.bias))
+    }
+
+    fn rust_change(&self, event: &Event<'_>) -> Option<LockChange> {
+        let Action::Access { kind, address, flags, .. } = event.action else { return None };
+        // Most accesses are none of these, and need no look-up.
+        let may_be_step = kind != AccessKind::Read || flags.is_failed_exchange();
+        if !may_be_step || !flags.is_atomic() {
+            return None;
+        }
+        let step = self.lock_step(event.site)?;
+        if is_step(&event.action, step) {
+            return change_by(step, address);
+        }
+        // parking_lot could not unlock at once because somebody waits: it goes on to do so, or hands the lock over, which is no access.
+        let is_unlock = matches!(step, LockStep::Unlock | LockStep::UnlockShared);
+        (is_unlock && flags.is_failed_exchange()).then_some(LockChange::Released { lock: address })
+    }
+}
+
+impl Knowledge for KnownRecording<'_> {
+    fn return_address(&self, site: Site) -> Option<u64> {
+        if let Some(&known) = self.addresses.borrow().get(&site) {
+            return known;
+        }
+        let address = self.find_address(site);
+        self.addresses.borrow_mut().insert(site, address);
+        address
+    }
+
+    fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {
+        recorded_change(&event.action).or_else(|| self.rust_change(event))
+    }
+}
+
+/// A loaded module in the terms of its file.
+fn code_module(module: &Module) -> CodeModule {
+    CodeModule {
+        build_id: module.build_id.clone(),
+        path: module.path.clone(),
+        lowest: module.lowest.wrapping_sub(module.bias),
+        length: module.length,
+    }
+}

@@ -1,0 +1,20 @@
+//! Names for what analyses and findings know as numbers: joins them with `unpick-symbols`.
+//!
+//! Takes   modules, sites, stacks and heap blocks as examples of findings keep them; a recording, while it is there.
+//! Gives   `findings::Names` (places, variables, locks in words) and `analyses::Knowledge` (full addresses of sites,
+//!         steps of Rust's locks).
+//! Misses  what `unpick-symbols` misses; locks on stacks have no name.
+//! Cost    a program's files are read once, however many runs of it there are; one question at a time.
+//!
+//! No recording is needed for names: they are asked for when all runs are over, and recordings may be gone by then.
+#![forbid(unsafe_code)]
+
+mod code_names;
+mod known_recording;
+mod lock_names;
+mod lock_steps;
+
+pub use code_names::CodeNames;
+pub use known_recording::KnownRecording;
+pub use lock_names::{bytes_of_lock, without_inner_members};
+pub use lock_steps::is_step;
