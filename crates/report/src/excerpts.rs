@@ -1,0 +1,206 @@
+//! The source around the accesses.
+//!
+//! Takes   the accesses of a finding; source files as they are now.
+//! Gives   a few lines around each access, with the access pointed at.
+//! Misses  files that are gone, or whose lines are not what they were when the program was built: it says so.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use unpick_findings::{Finding, FindingAccess};
+
+use crate::Style;
+use crate::layout::{paragraph, printable};
+use crate::words;
+
+/// Lines shown before and after an access.
+const AROUND: usize = 2;
+/// Source files longer than this are generated, not written.
+const LARGEST_SOURCE: u64 = 16 << 20;
+/// More is not pointed at, so that long lines can be cut.
+const LONGEST_SPAN: usize = 20;
+
+/// An access, and its number in the order of execution.
+type Numbered<'f> = (usize, &'f FindingAccess);
+
+/// Excerpts of all files of a finding.
+pub fn excerpts(finding: &Finding, style: &Style) -> String {
+    let mut files: BTreeMap<&str, Vec<Numbered<'_>>> = BTreeMap::new();
+    let mut text = format!("{}\n\n", style.paint().heading("Source"));
+    for (access, number) in finding.accesses.iter().zip(1..) {
+        match access.frame.file.as_deref() {
+            Some(file) => files.entry(file).or_default().push((number, access)),
+            None => {
+                text.push_str(&no_source(number, "its line is not known (no debug info)", style))
+            }
+        }
+    }
+    for (file, accesses) in files {
+        text.push_str(&of_file(file, &accesses, style));
+    }
+    text
+}
+
+fn no_source(number: usize, why: &str, style: &Style) -> String {
+    paragraph(&format!("access {number}: no source can be shown: {why}"), style.columns(), "  ")
+}
+
+fn of_file(file: &str, accesses: &[Numbered<'_>], style: &Style) -> String {
+    let source = read(file, style);
+    let mut text = String::new();
+    let mut shown: Vec<Numbered<'_>> = Vec::new();
+    for &(number, access) in accesses {
+        match source
+            .as_deref()
+            .map_err(|why| why.clone())
+            .and_then(|source| check(source, file, access))
+        {
+            Ok(()) => shown.push((number, access)),
+            Err(why) => text.push_str(&no_source(number, &why, style)),
+        }
+    }
+    if let (Ok(source), false) = (&source, shown.is_empty()) {
+        text.push_str(&rendered(file, source, &shown, style));
+    }
+    text
+}
+
+fn read(file: &str, style: &Style) -> Result<String, String> {
+    let path = style.folder.join(file);
+    let why = |error: std::io::Error| format!("{} cannot be read ({error})", printable(file));
+    let about = fs::metadata(&path).map_err(why)?;
+    if !about.is_file() || about.len() > LARGEST_SOURCE {
+        return Err(format!("{} is no source file", printable(file)));
+    }
+    let bytes = fs::read(&path).map_err(why)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether the line of an access is still what it was.
+fn check(source: &str, file: &str, access: &FindingAccess) -> Result<(), String> {
+    let (Some(line), Some(text)) = (access.frame.line, &access.text) else {
+        return Err(format!(
+            "{} was not there, or newer than the program, when the finding was made",
+            printable(file)
+        ));
+    };
+    match source.lines().nth((line as usize).saturating_sub(1)) {
+        Some(now) if now == text => Ok(()),
+        _ => Err(format!("line {line} of {} was changed since", printable(file))),
+    }
+}
+
+fn rendered(file: &str, source: &str, accesses: &[Numbered<'_>], style: &Style) -> String {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut group = Group::with_level(Level::NOTE);
+    for stretch in stretches(accesses, lines.len()) {
+        let here = accesses.iter().filter(|(_, access)| stretch.contains(&line_of(access)));
+        let text = lines[stretch.start - 1..stretch.end - 1].join("\n");
+        let snippet = Snippet::source(text)
+            .line_start(stretch.start)
+            .path(printable(file))
+            .fold(false)
+            .annotations(
+                labels(here, &lines, &stretch)
+                    .into_iter()
+                    .map(|(span, label)| AnnotationKind::Primary.span(span).label(label)),
+            );
+        group = group.element(snippet);
+    }
+    let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
+    let text = renderer.term_width(style.columns()).render(&[group]);
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn line_of(access: &FindingAccess) -> usize {
+    access.frame.line.unwrap_or(0) as usize
+}
+
+/// Lines to show, from 1: around each access; stretches that touch are one.
+fn stretches(accesses: &[Numbered<'_>], last_line: usize) -> Vec<Range<usize>> {
+    let mut lines: Vec<usize> = accesses.iter().map(|(_, access)| line_of(access)).collect();
+    lines.sort_unstable();
+    let mut stretches: Vec<Range<usize>> = Vec::new();
+    for line in lines {
+        let (start, end) = (line.saturating_sub(AROUND).max(1), (line + AROUND).min(last_line) + 1);
+        match stretches.last_mut() {
+            Some(last) if start <= last.end => last.end = end.max(last.end),
+            _ => stretches.push(start..end),
+        }
+    }
+    stretches
+}
+
+/// What is pointed at, in bytes of the stretch; accesses at one place share a label.
+fn labels<'f>(
+    accesses: impl Iterator<Item = &'f Numbered<'f>>,
+    lines: &[&str],
+    stretch: &Range<usize>,
+) -> Labels {
+    let mut labels = Labels::default();
+    for (number, access) in accesses {
+        let line = line_of(access);
+        let before: usize =
+            lines[stretch.start - 1..line - 1].iter().map(|line| line.len() + 1).sum();
+        let span = span_in_line(lines[line - 1], access.frame.column);
+        let label = format!("{number}: thread {} {}", access.role, words::does(access));
+        labels.add(before + span.start..before + span.end, label);
+    }
+    labels
+}
+
+/// Texts by what they point at, in order.
+#[derive(Default)]
+struct Labels {
+    by_span: BTreeMap<(usize, usize), String>,
+}
+
+impl Labels {
+    fn add(&mut self, span: Range<usize>, label: String) {
+        let known = self.by_span.entry((span.start, span.end)).or_default();
+        if !known.is_empty() {
+            known.push_str(", ");
+        }
+        known.push_str(&label);
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = (Range<usize>, String)> {
+        self.by_span.into_iter().map(|((start, end), label)| (start..end, label))
+    }
+}
+
+/// The word at a column (in bytes, from 1); without one the line.
+fn span_in_line(line: &str, column: Option<u32>) -> Range<usize> {
+    let start = column.map(|column| (column as usize).saturating_sub(1));
+    let (start, end) = match start.filter(|&at| at < line.len() && line.is_char_boundary(at)) {
+        Some(start) => (start, end_of_word(line, start)),
+        None => (line.len() - line.trim_start().len(), line.trim_end().len()),
+    };
+    let longest = line[start..].char_indices().nth(LONGEST_SPAN);
+    start..end.max(start).min(longest.map_or(line.len(), |(length, _)| start + length))
+}
+
+fn end_of_word(line: &str, start: usize) -> usize {
+    let rest = &line[start..];
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+    let first = rest.chars().next().map_or(0, char::len_utf8);
+    start + end.max(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_at_the_column_is_pointed_at() {
+        assert_eq!(span_in_line("\ta->b = 1;", Some(5)), 4..5);
+        assert_eq!(span_in_line("  count++;", Some(3)), 2..7);
+        assert_eq!(span_in_line("  x = 1;", Some(5)), 4..5);
+        assert_eq!(span_in_line("  x = 1;", None), 2..8);
+        assert_eq!(span_in_line("  x = 1;", Some(99)), 2..8);
+        assert_eq!(span_in_line("", Some(1)), 0..0);
+    }
+}

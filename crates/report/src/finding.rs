@@ -1,0 +1,81 @@
+//! One finding in full.
+
+use unpick_findings::{Finding, Findings};
+
+use crate::Style;
+use crate::layout::{paragraph, printable};
+use crate::short_names::with_short_names;
+use crate::{calls, excerpts, supporters, table, words};
+
+/// Longest name inside a sentence.
+const NAME_COLUMNS: usize = 40;
+
+/// Finding number `number`, from 1, as people read it.
+pub fn in_full(findings: &Findings, number: usize, style: &Style) -> Option<String> {
+    let finding = findings.findings.get(number.checked_sub(1)?)?;
+    let parts = [
+        head(findings, finding, number, style),
+        why(finding, style),
+        order(finding, style),
+        excerpts::excerpts(finding, style),
+        calls::calls(finding, style),
+        supporters::supporters(finding, style),
+    ];
+    Some(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"))
+}
+
+fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) -> String {
+    let title = format!(
+        "Finding {number} of {}: {} ({})",
+        findings.findings.len(),
+        words::class(finding.class),
+        printable(&finding.pattern)
+    );
+    let figures = format!(
+        "rank {}, score {:.2}; in {} of {} failing and {} of {} passing runs",
+        finding.rank,
+        finding.score,
+        finding.failed_runs,
+        findings.runs.failed,
+        finding.passed_runs,
+        findings.runs.passed
+    );
+    let rule = "=".repeat(style.columns());
+    format!("{}\n{}\n{figures}\n", style.paint().aside(&rule), style.paint().bad(&title))
+}
+
+fn why(finding: &Finding, style: &Style) -> String {
+    let sentence = with_short_names(&printable(&finding.sentence), NAME_COLUMNS);
+    let cut_short = match finding.cut_short {
+        true => {
+            " Failing runs ended soon after: this is what all of them share, and more may belong to it."
+        }
+        false => "",
+    };
+    paragraph(&format!("{sentence}{cut_short}"), style.columns(), "")
+}
+
+fn order(finding: &Finding, style: &Style) -> String {
+    let heading = format!("Order of execution (as in run {})", finding.example_run);
+    let table = table::table(finding, style);
+    format!("{}\n\n{table}{}", style.paint().heading(&heading), origins(finding, style))
+}
+
+/// Where variables come from; the table has their names only.
+fn origins(finding: &Finding, style: &Style) -> String {
+    let mut text = String::new();
+    for variable in words::variables(finding) {
+        if let (name, Some(origin)) = words::name_and_origin(variable) {
+            if text.is_empty() {
+                text.push('\n');
+            }
+            let origin = format!(
+                "{}: {}",
+                words::variable(Some(&name.to_owned()), NAME_COLUMNS),
+                printable(origin)
+            );
+            text.push_str(&paragraph(&origin, style.columns(), "      "));
+        }
+    }
+    text
+}

@@ -1,0 +1,104 @@
+//! Findings as people read them. So far: the terminal report.
+//!
+//! Takes   `Findings`, which are data; and source files as they are now, for the lines around those that findings know.
+//! Gives   text: the ranked list, then the leading findings in full.
+//! Misses  excerpts of sources that are gone or have changed: it says so, and shows no line that was not the program's.
+//! Cost    reads each source file that a shown finding names once.
+#![forbid(unsafe_code)]
+
+mod calls;
+mod excerpts;
+mod finding;
+mod layout;
+mod list;
+mod paint;
+mod short_names;
+mod supporters;
+mod table;
+mod words;
+
+use std::path::PathBuf;
+
+use unpick_findings::Findings;
+
+use layout::paragraph;
+use paint::Paint;
+
+/// So many findings of rank 1 are shown in full below the list.
+const MOST_IN_FULL: usize = 3;
+/// Narrower than this nothing can be read any more: such a terminal has to wrap lines itself.
+const NARROWEST: usize = 60;
+
+/// For whom a report is printed.
+#[derive(Debug, Clone)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: usize,
+    pub colour: bool,
+    /// What relative file names are seen from.
+    pub folder: PathBuf,
+    /// What the commands to paste need so that they find these findings again, such as ` --store DIR`.
+    pub command_options: String,
+}
+
+impl Style {
+    fn columns(&self) -> usize {
+        self.width.max(NARROWEST)
+    }
+
+    fn paint(&self) -> Paint {
+        Paint::new(self.colour)
+    }
+
+    fn command(&self, verb: &str) -> String {
+        format!("unpick {verb}{}", self.command_options)
+    }
+}
+
+/// Everything at a glance: the ranked list, and in full what shares rank 1. Ends in the command to paste next.
+pub fn terminal(findings: &Findings, style: &Style) -> String {
+    if findings.findings.is_empty() {
+        return nothing_found(findings, style);
+    }
+    let in_full = findings.findings.iter().take(MOST_IN_FULL).filter(|one| one.rank == 1).count();
+    let mut text = list::ranked_list(findings, style);
+    for number in 1..=in_full.max(1) {
+        text.push('\n');
+        text.push_str(&finding::in_full(findings, number, style).unwrap_or_default());
+    }
+    text.push('\n');
+    text.push_str(&next_command(findings, in_full.max(1), style));
+    text
+}
+
+/// One finding in full, by its number in the list, from 1; `None` if there is none with that number.
+pub fn one(findings: &Findings, number: usize, style: &Style) -> Option<String> {
+    let text = finding::in_full(findings, number, style)?;
+    Some(format!("{text}\n{}", next_command(findings, number, style)))
+}
+
+/// What to look at after finding number `shown`.
+fn next_command(findings: &Findings, shown: usize, style: &Style) -> String {
+    let command = match findings.findings.len() {
+        count if shown < count => style.command(&format!("show {}", shown + 1)),
+        1 => style.command("show 1 --json -"),
+        _ => style.command("show"),
+    };
+    format!("{} {command}\n", style.paint().heading("next:"))
+}
+
+fn nothing_found(findings: &Findings, style: &Style) -> String {
+    let runs = &findings.runs;
+    let why = match (runs.failed, runs.passed) {
+        (0, _) => "No run failed, so there is nothing to explain.",
+        (_, 0) => {
+            "Every run failed. Runs that pass are needed to compare with: try gentler delays, a smaller input, or \
+             a narrower rule for what counts as failing."
+        }
+        _ => {
+            "Runs failed, but no order of accesses goes with failing. More runs, other delays or larger windows may show one; \
+             or the failure does not depend on the order of threads."
+        }
+    };
+    format!("{}\n{}", list::runs_line(findings), paragraph(why, style.columns(), ""))
+}

@@ -1,0 +1,75 @@
+//! The ranked list: one entry per finding, the figures in front.
+
+use unpick_findings::{Finding, Findings};
+
+use crate::Style;
+use crate::layout::wrapped;
+use crate::words;
+
+const HEAD: &str = "  N  rank  score  failing  passing  what";
+/// Columns before the words of an entry.
+const FIGURES: usize = 36;
+
+/// The list with what it was made of above it.
+pub fn ranked_list(findings: &Findings, style: &Style) -> String {
+    let paint = style.paint();
+    let mut text = format!("{}\n\n{}\n", runs_line(findings), paint.heading(HEAD));
+    for (finding, number) in findings.findings.iter().zip(1..) {
+        text.push_str(&entry(finding, number, findings, style));
+    }
+    text
+}
+
+/// `80 runs: 25 failed, 55 passed. 2 findings, scored by jaccard.`
+pub fn runs_line(findings: &Findings) -> String {
+    let runs = &findings.runs;
+    let unusable = match runs.unusable {
+        0 => String::new(),
+        unusable => format!(", {unusable} unusable"),
+    };
+    let count = match findings.findings.len() {
+        0 => "No findings".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    format!(
+        "{} runs: {} failed, {} passed{unusable}. {count}, scored by {}.",
+        runs.total, runs.failed, runs.passed, findings.formula
+    )
+}
+
+fn entry(finding: &Finding, number: usize, findings: &Findings, style: &Style) -> String {
+    let share = |runs: u32, all: u32| format!("{runs}/{all}");
+    let figures = format!(
+        "{number:>3} {:>5}  {:>5.2}  {:>7}  {:>7}  ",
+        finding.rank,
+        finding.score,
+        share(finding.failed_runs, findings.runs.failed),
+        share(finding.passed_runs, findings.runs.passed)
+    );
+    let columns = style.columns() - FIGURES;
+    let what = format!("{}: {}", words::class(finding.class), words::pattern(finding));
+    let mut lines = wrapped(&what, columns);
+    for text in [variables(finding, columns), places(finding)] {
+        lines.extend(wrapped(&text, columns));
+    }
+    let beginnings = std::iter::once(figures).chain(std::iter::repeat(" ".repeat(FIGURES)));
+    lines.iter().zip(beginnings).map(|(line, before)| format!("{before}{line}\n")).collect()
+}
+
+fn variables(finding: &Finding, columns: usize) -> String {
+    let names = words::variables(finding).into_iter();
+    let names: Vec<String> = names.map(|name| words::variable(Some(name), columns)).collect();
+    match names.is_empty() {
+        true => words::variable(None, columns),
+        false => names.join(" and "),
+    }
+}
+
+/// The lines of the accesses, in order.
+fn places(finding: &Finding) -> String {
+    let places = finding.accesses.iter().map(|access| {
+        words::brief_place(&access.frame).unwrap_or_else(|| access.code.offset.clone())
+    });
+    places.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,330 @@
+//! The terminal report of hand-made findings: every class, C, C++ and Rust, narrow and wide.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use unicode_width::UnicodeWidthStr;
+use unpick_findings::{
+    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, Frame, HeldLock, RelatedAccess,
+    Relation, Runs, SCHEMA, Study, Supporter,
+};
+use unpick_report::{Style, one, terminal};
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources")
+}
+
+fn style(width: usize) -> Style {
+    Style { width, colour: false, folder: sources(), command_options: String::new() }
+}
+
+fn frame(function: &str, file: &str, line: u32, column: u32) -> Frame {
+    Frame {
+        function: Some(function.to_owned()),
+        file: Some(file.to_owned()),
+        line: Some(line),
+        column: Some(column),
+    }
+}
+
+fn line_of(frame: &Frame) -> Option<String> {
+    let text = fs::read_to_string(sources().join(frame.file.as_ref()?)).ok()?;
+    text.lines().nth(frame.line? as usize - 1).map(str::to_owned)
+}
+
+fn access(role: u8, kind: AccessKind, variable: &str, frame: Frame) -> FindingAccess {
+    FindingAccess {
+        role,
+        kind,
+        variable: Some(variable.to_owned()),
+        text: line_of(&frame),
+        frame,
+        inlined_into: Vec::new(),
+        thread: 4 - u16::from(role),
+        process: 0,
+        atomic: false,
+        order: 0,
+        stack: Vec::new(),
+        locks: Vec::new(),
+        code: CodePlace {
+            module: Some("bank".to_owned()),
+            build_id: Some("c0ffee".to_owned()),
+            offset: "0x1234".to_owned(),
+        },
+    }
+}
+
+fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAccess>) -> Finding {
+    Finding {
+        rank: 1,
+        score: 1.0,
+        class,
+        pattern: pattern.to_owned(),
+        sentence: sentence.to_owned(),
+        accesses,
+        failed_runs: 25,
+        passed_runs: 0,
+        example_run: 6,
+        cut_short: false,
+        supporters: Vec::new(),
+        further_supporters: 0,
+        study: Study {
+            first_pair: None,
+            second_pair: None,
+            pattern_rank: 1,
+            patterns_at_rank_1: 1,
+            pairs: 10,
+            patterns: 20,
+            median_distance: None,
+            longest_distance: None,
+            access_window: None,
+        },
+    }
+}
+
+fn findings(findings: Vec<Finding>) -> Findings {
+    Findings {
+        schema: SCHEMA.to_owned(),
+        runs: Runs { total: 81, passed: 55, failed: 25, unusable: 1 },
+        formula: "jaccard".to_owned(),
+        findings,
+    }
+}
+
+/// C: a lost update under locks; a source with tabs and wide characters.
+fn lost_update() -> Finding {
+    use AccessKind::{Read, Write};
+    let look = || frame("look", "bank.c", 13, 14);
+    let put = || frame("put", "bank.c", 21, 18);
+    let lock = |line| HeldLock {
+        name: Some("account.lock".to_owned()),
+        kind: "mutex".to_owned(),
+        shared: false,
+        taken_at: frame("look", "bank.c", line, 2),
+    };
+    let calls = |line| vec![frame("deposit", "bank.c", line, 9), frame("teller", "bank.c", 48, 3)];
+    let mut accesses = vec![
+        access(1, Read, "account.balance", look()),
+        access(2, Write, "account.balance", put()),
+        access(1, Write, "account.balance", put()),
+    ];
+    for (access, line) in accesses.iter_mut().zip([12, 20, 20]) {
+        access.locks = vec![lock(line)];
+        access.stack = calls(line + 20);
+    }
+    let related = |role, kind, frame| RelatedAccess {
+        role,
+        kind,
+        variable: Some("account.balance".to_owned()),
+        frame,
+    };
+    let mut lost = finding(
+        Class::SingleVariable,
+        "P7",
+        "Thread 1 (`look`) read `account.balance` and then wrote it, but thread 2 (`put`) wrote it in between: that value \
+         is lost, because the later write knows only the old one.",
+        accesses,
+    );
+    lost.supporters = vec![Supporter {
+        pattern: "P3".to_owned(),
+        class: Class::Order,
+        score: 0.45,
+        pattern_rank: 7,
+        relation: Relation::PartOf,
+        failed_runs: 25,
+        passed_runs: 30,
+        accesses: vec![related(2, Write, put()), related(1, Write, put())],
+    }];
+    lost.further_supporters = 3;
+    lost
+}
+
+/// C++: use after free in a template; the access itself is in a header.
+fn used_after_free() -> Finding {
+    use AccessKind::{Free, Read};
+    let class = "store::Cache<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, \
+                 std::vector<store::Entry<int>, std::allocator<store::Entry<int> > >, store::LeastRecentlyUsed<256> >";
+    let variable = "Table<std::pair<int const, store::Entry<int> > >.buckets (heap, allocated at store/table/implementation.cpp:118)";
+    let clear = frame(&format!("{class}::clear"), "cache.hpp", 13, 16);
+    let find = frame(&format!("{class}::find"), "cache.hpp", 8, 27);
+    let mut accesses = vec![access(1, Free, variable, clear), access(2, Read, variable, find)];
+    accesses[1].stack = vec![
+        frame(
+            "std::__invoke_impl<void, main::{lambda(int)#1}, int>",
+            "/usr/include/c++/12/bits/invoke.h",
+            61,
+            36,
+        ),
+        frame(
+            "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda(int)#1}, int> > >::_M_run",
+            "/usr/include/c++/12/bits/std_thread.h",
+            211,
+            13,
+        ),
+    ];
+    let sentence = format!(
+        "Thread 1 (`{class}::clear`) freed `{variable}`, and then thread 2 (`{class}::find`) used it. No passing run shows these \
+         two accesses the other way round next to each other."
+    );
+    let mut finding = finding(Class::Order, "P2", &sentence, accesses);
+    finding.cut_short = true;
+    finding
+}
+
+/// Rust: two atomics that belong together.
+fn torn_apart() -> Finding {
+    use AccessKind::{Read, Write};
+    let post = "<ledger::Ledger<alloc::string::String> as ledger::Post<u64>>::post";
+    let average = "ledger::Ledger<alloc::string::String>::average";
+    let total = "Ledger<alloc::string::String>.total (heap, allocated at main.rs:31)";
+    let entries = "Ledger<alloc::string::String>.entries (heap, allocated at main.rs:31)";
+    let mut accesses = vec![
+        access(1, Write, entries, frame(post, "ledger.rs", 7, 22)),
+        access(2, Read, entries, frame(average, "ledger.rs", 14, 36)),
+        access(2, Read, total, frame(average, "ledger.rs", 15, 32)),
+        access(1, Write, total, frame(post, "ledger.rs", 8, 20)),
+    ];
+    for access in &mut accesses {
+        access.atomic = true;
+    }
+    accesses[1].locks = vec![HeldLock {
+        name: None,
+        kind: "rust".to_owned(),
+        shared: true,
+        taken_at: frame("ledger::main::{closure#0}", "main.rs", 40, 9),
+    }];
+    let sentence = format!(
+        "Thread 2 (`{average}`) read `{entries}` and `{total}` while thread 1 (`{post}`) was writing them: it saw one before and \
+         one after the change, and they do not fit together."
+    );
+    finding(Class::MultiVariable, "P12", &sentence, accesses)
+}
+
+fn no_line_is_wider_than(width: usize, text: &str) {
+    for line in text.lines() {
+        assert!(line.width() <= width, "{} columns: {line}", line.width());
+    }
+}
+
+#[track_caller]
+fn shown(findings: &Findings, width: usize) -> String {
+    let text = terminal(findings, &style(width));
+    no_line_is_wider_than(width, &text);
+    text
+}
+
+#[test]
+fn a_lost_update_in_c() {
+    insta::assert_snapshot!("lost_update_80", shown(&findings(vec![lost_update()]), 80));
+    insta::assert_snapshot!("lost_update_120", shown(&findings(vec![lost_update()]), 120));
+}
+
+#[test]
+fn a_use_after_free_in_cpp_templates() {
+    insta::assert_snapshot!("used_after_free_80", shown(&findings(vec![used_after_free()]), 80));
+    insta::assert_snapshot!("used_after_free_120", shown(&findings(vec![used_after_free()]), 120));
+}
+
+#[test]
+fn two_variables_torn_apart_in_generic_rust() {
+    insta::assert_snapshot!("torn_apart_80", shown(&findings(vec![torn_apart()]), 80));
+    insta::assert_snapshot!("torn_apart_120", shown(&findings(vec![torn_apart()]), 120));
+}
+
+fn three() -> Findings {
+    let mut three = findings(vec![lost_update(), used_after_free(), torn_apart()]);
+    three.findings[1].rank = 2;
+    three.findings[1].score = 0.5;
+    three.findings[2].rank = 3;
+    three.findings[2].score = 0.25;
+    three
+}
+
+#[test]
+fn the_list_comes_first_and_the_next_command_last() {
+    let text = shown(&three(), 80);
+    let list: Vec<&str> = text.lines().take_while(|line| !line.starts_with('=')).collect();
+    insta::assert_snapshot!("list", list.join("\n"));
+    assert!(text.contains("Finding 1 of 3") && !text.contains("Finding 2 of 3"));
+    assert_eq!(text.lines().last(), Some("next: unpick show 2"));
+}
+
+#[test]
+fn one_finding_is_found_by_its_number_and_names_the_next() {
+    let style = Style { command_options: " --store elsewhere".to_owned(), ..style(80) };
+    let text = one(&three(), 2, &style).unwrap();
+    assert!(text.contains("Finding 2 of 3"));
+    assert_eq!(text.lines().last(), Some("next: unpick show 3 --store elsewhere"));
+    let last = one(&three(), 3, &style).unwrap();
+    assert_eq!(last.lines().last(), Some("next: unpick show --store elsewhere"));
+    assert_eq!(one(&three(), 0, &style), None);
+    assert_eq!(one(&three(), 4, &style), None);
+}
+
+#[test]
+fn source_that_is_gone_or_changed_is_not_shown() {
+    let mut finding = lost_update();
+    finding.accesses[0].text = Some("\tlong seen = account->balance;".to_owned());
+    finding.accesses[1].frame.file = Some("gone.c".to_owned());
+    finding.accesses[2].text = None;
+    let text = shown(&findings(vec![finding]), 80);
+    for expected in [
+        "line 13 of bank.c was changed since",
+        "gone.c cannot be read",
+        "newer than the program",
+        "(source text not available)",
+        "long seen = account->balance;",
+    ] {
+        assert!(
+            text.split_whitespace().collect::<Vec<_>>().join(" ").contains(expected),
+            "{expected}\n{text}"
+        );
+    }
+}
+
+#[test]
+fn what_has_no_names_is_shown_by_number_and_nothing_is_made_up() {
+    let mut finding = lost_update();
+    for access in &mut finding.accesses {
+        access.frame = Frame::default();
+        access.text = None;
+        access.variable = None;
+        access.stack.clear();
+        access.locks.clear();
+    }
+    insta::assert_snapshot!("without_names", shown(&findings(vec![finding]), 80));
+}
+
+#[test]
+fn without_findings_it_says_why_and_what_to_try() {
+    let mut none = findings(Vec::new());
+    assert!(terminal(&none, &style(80)).contains("no order of accesses goes with failing"));
+    none.runs.passed = 0;
+    assert!(terminal(&none, &style(80)).contains("Every run failed"));
+    none.runs.failed = 0;
+    assert!(terminal(&none, &style(80)).contains("No run failed"));
+}
+
+#[test]
+fn colours_are_only_there_when_wanted_and_change_nothing_else() {
+    let plain = terminal(&three(), &style(80));
+    assert!(!plain.contains('\x1b'));
+    let coloured = terminal(&three(), &Style { colour: true, ..style(80) });
+    assert!(coloured.contains("\x1b[1m"));
+    let lines = |text: &str| text.lines().count();
+    assert_eq!(lines(&plain), lines(&coloured));
+}
+
+#[test]
+fn names_from_a_damaged_file_cannot_steer_the_terminal() {
+    let mut finding = lost_update();
+    finding.sentence = "\x1b]0;owned\x07".to_owned();
+    finding.pattern = "\x1b[2J".to_owned();
+    for access in &mut finding.accesses {
+        access.role = 9;
+        access.variable = Some("\x1b[31mred".to_owned());
+        access.frame.function = Some("f\x1b[0m".to_owned());
+        access.frame.column = Some(u32::MAX);
+    }
+    assert!(!shown(&findings(vec![finding]), 80).contains('\x1b'));
+}
