@@ -13,6 +13,8 @@ mod rank;
 mod record;
 mod repeat;
 mod runs;
+mod show;
+mod terminal;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -52,6 +54,9 @@ enum Verb {
     Rank(rank::Rank),
     /// Show what is in a recording, event by event
     Dump(dump::Dump),
+    /// Show what a hunt found: ranked, explained, with the code of both threads
+    #[command(after_help = show::HELP)]
+    Show(show::Show),
     /// Say which compilers and machine settings work here, and what is missing
     Doctor,
     /// Print completions for a shell
@@ -89,6 +94,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Runs(runs) => runs::run(runs),
         Verb::Rank(rank) => rank::run(rank),
         Verb::Dump(dump) => dump::run(dump),
+        Verb::Show(show) => show::run(show),
         Verb::Doctor => doctor::run(),
         Verb::Completions(completions) => help_files::print_completions(completions),
         Verb::Man(man) => help_files::print_man(man),

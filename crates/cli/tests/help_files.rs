@@ -23,7 +23,7 @@ fn every_shell_completes_the_verbs_and_their_options() {
 #[test]
 fn a_page_for_all_and_one_for_each_verb() {
     assert!(printed(&["man"]).contains(".TH unpick 1"));
-    for verb in ["cc", "c++", "cargo", "record", "hunt", "runs", "rank", "dump", "doctor"] {
+    for verb in ["cc", "c++", "cargo", "record", "hunt", "runs", "rank", "dump", "show", "doctor"] {
         assert!(printed(&["man", verb]).contains(".SH NAME"), "{verb}");
     }
     assert!(printed(&["man", "record"]).contains("delay"));

@@ -1,8 +1,9 @@
 //! What an action says, in the words both printers use.
 
 use unpick_events::MemoryOrder;
-use unpick_recording::{AccessFlags, AccessKind, Action, Event, LockFlags, LockKind};
-use unpick_symbols::{LockStep, RustLock, rust_lock};
+use unpick_names::{bytes_of_lock, is_step, without_inner_members};
+use unpick_recording::{AccessFlags, Action, Event, LockFlags};
+use unpick_symbols::{RustLock, rust_lock};
 
 use super::names::Names;
 
@@ -53,21 +54,10 @@ pub fn bytes_to_name(action: &Action<'_>) -> u64 {
     }
 }
 
-fn bytes_of_lock(kind: LockKind) -> u64 {
-    match kind {
-        LockKind::Mutex => size_of_in_glibc::MUTEX,
-        LockKind::ReadWriteLock => size_of_in_glibc::READ_WRITE_LOCK,
-        LockKind::Spin | LockKind::Rust => WORD,
-        LockKind::Annotated | LockKind::Other => 1,
-    }
-}
-
 const WORD: u64 = 4;
 
 /// Sizes of the types of pthread.h and semaphore.h on x86-64.
 mod size_of_in_glibc {
-    pub const MUTEX: u64 = 40;
-    pub const READ_WRITE_LOCK: u64 = 56;
     pub const CONDITION: u64 = 48;
     pub const BARRIER: u64 = 32;
     pub const SEMAPHORE: u64 = 32;
@@ -86,18 +76,6 @@ pub fn name_of(event: &Event<'_>, names: &Names<'_>) -> Option<String> {
     } else {
         without_inner_members(name)
     })
-}
-
-/// `queue.lock.{__data, __size}` is `queue.lock`: what glibc's types are made of says nothing to anybody.
-fn without_inner_members(mut name: String) -> String {
-    for (opening, closing) in [(".{__", '}'), (".__", ' ')] {
-        if let Some(start) = name.find(opening) {
-            let end = name[start..].find(closing).map_or(name.len(), |length| start + length);
-            let keep_closing = closing == ' ' || end == name.len();
-            name.replace_range(start..end + usize::from(!keep_closing), "");
-        }
-    }
-    name
 }
 
 /// Whether an action is about the byte at `address`.
@@ -172,30 +150,8 @@ fn order_name(order: MemoryOrder) -> &'static str {
 
 /// The step of a Rust lock that an atomic access is: known by the function it was inlined into, and by its order.
 pub fn lock_step_of(event: &Event<'_>, names: &Names<'_>) -> Option<RustLock> {
-    let Action::Access { kind, flags, .. } = event.action else { return None };
-    if !flags.is_atomic() {
-        return None;
-    }
     let lock = rust_lock(&*names.place(event.site)?)?;
-    let is_done = match lock.step {
-        LockStep::LookAtOnce => kind == AccessKind::Read,
-        _ if kind == AccessKind::Read => false,
-        LockStep::Lock | LockStep::LockShared => acquires(flags.memory_order()),
-        LockStep::Unlock | LockStep::UnlockShared | LockStep::Downgrade | LockStep::Unpark => {
-            releases(flags.memory_order())
-        }
-    };
-    is_done.then_some(lock)
-}
-
-fn acquires(order: MemoryOrder) -> bool {
-    use MemoryOrder::{Acquire, AcquireRelease, Consume, SequentiallyConsistent};
-    matches!(order, Acquire | Consume | AcquireRelease | SequentiallyConsistent)
-}
-
-fn releases(order: MemoryOrder) -> bool {
-    use MemoryOrder::{AcquireRelease, Release, SequentiallyConsistent};
-    matches!(order, Release | AcquireRelease | SequentiallyConsistent)
+    is_step(&event.action, lock.step).then_some(lock)
 }
 
 /// What an action says besides its bytes and flags: name and value, in the order of the format.
@@ -253,24 +209,4 @@ pub enum Detail {
 /// Names come from files: no control character of theirs reaches the terminal.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lock_is_called_by_its_own_name() {
-        let shortened = |name: &str| without_inner_members(name.to_owned());
-        assert_eq!(shortened("lock.{__data, __size}"), "lock");
-        assert_eq!(
-            shortened("queue.lock.{__data, __size} (static in f)"),
-            "queue.lock (static in f)"
-        );
-        assert_eq!(
-            shortened("queue.lock.__data (heap, allocated at a.c:3)"),
-            "queue.lock (heap, allocated at a.c:3)"
-        );
-        assert_eq!(shortened("plain"), "plain");
-    }
 }

@@ -1,0 +1,146 @@
+//! `unpick show`: what a hunt found, again: all at a glance, or one finding in full.
+//!
+//! Takes   the findings of a store (`findings.json`).      Gives  the terminal report, or JSON for other tools.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use unpick_findings::{Findings, SCHEMA, Unreadable};
+use unpick_problem::Problem;
+use unpick_runner::Store;
+
+use crate::terminal;
+
+pub const HELP: &str = "\
+Examples:
+  unpick show                     the ranked list, and the first finding in full
+  unpick show 2                   the second finding in full
+  unpick show 2 --json -          the same for other tools
+  unpick show --json findings.json
+
+Colours are left out when NO_COLOR is set or the output is not a terminal.";
+
+/// What `unpick show` can be told.
+#[derive(clap::Args)]
+pub struct Show {
+    /// Number of a finding in the list; without it, all at a glance
+    #[arg(value_name = "N")]
+    number: Option<usize>,
+    /// Write JSON to this file instead of a report (`-`: standard output)
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+}
+
+pub fn run(show: Show) -> Result<ExitCode, Problem> {
+    let file = show.store.join(FINDINGS_FILE);
+    let findings = read(&file)?;
+    if let Some(number) = show.number {
+        check_number(number, &findings, &file)?;
+    }
+    match &show.json {
+        Some(goal) => write_json(&show.chosen(findings), goal)?,
+        None => print(&show.report(&findings))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The findings of a store.
+pub const FINDINGS_FILE: &str = "findings.json";
+
+impl Show {
+    fn report(&self, findings: &Findings) -> String {
+        let style = terminal::style_of_stdout(&self.store);
+        let one = self.number.and_then(|number| unpick_report::one(findings, number, &style));
+        one.unwrap_or_else(|| unpick_report::terminal(findings, &style))
+    }
+
+    /// What was asked for, of all findings.
+    fn chosen(&self, mut findings: Findings) -> Findings {
+        if let Some(number) = self.number {
+            findings.findings = findings.findings.into_iter().skip(number - 1).take(1).collect();
+        }
+        findings
+    }
+}
+
+fn read(file: &Path) -> Result<Findings, Problem> {
+    let text = fs::read(file).map_err(|error| cannot_open(file, &error))?;
+    let text = String::from_utf8(text).map_err(|error| damaged(file, &error.to_string()))?;
+    Findings::from_json(&text).map_err(|unreadable| match unreadable {
+        Unreadable::OtherForm(form) => other_form(file, &form),
+        Unreadable::Damaged(why) => damaged(file, &why),
+    })
+}
+
+fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
+    let count = findings.findings.len();
+    if (1..=count).contains(&number) {
+        return Ok(());
+    }
+    let there_are = match count {
+        0 => "no findings".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    Err(Problem::usage(format!("there is no finding {number}"))
+        .at("file", file.display())
+        .why(format!("the hunt has {there_are}"))
+        .next("see them all: unpick show"))
+}
+
+fn print(text: &str) -> Result<(), Problem> {
+    match io::stdout().write_all(text.as_bytes()) {
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(cannot_write(Path::new("standard output"), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_json(findings: &Findings, goal: &Path) -> Result<(), Problem> {
+    let text = findings.to_json() + "\n";
+    if goal == Path::new("-") {
+        return print(&text);
+    }
+    fs::write(goal, text).map_err(|error| cannot_write(goal, &error))
+}
+
+fn cannot_open(file: &Path, error: &io::Error) -> Problem {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Problem::usage("there are no findings yet")
+            .at("file", file.display())
+            .why("no hunt has ended in this store")
+            .next("hunt: unpick hunt -- PROGRAM; or name the store: unpick show --store DIR");
+    }
+    Problem::own_fault("the findings cannot be read")
+        .at("file", file.display())
+        .why(error)
+        .next("name the store of a hunt: unpick show --store DIR")
+}
+
+fn other_form(file: &Path, form: &str) -> Problem {
+    Problem::usage("the findings cannot be read: they are of another version")
+        .at("file", file.display())
+        .why(format!("their form is `{}`, this build reads `{SCHEMA}`", form.escape_debug()))
+        .next("use the unpick that made them, or rank the runs again: unpick rank")
+}
+
+fn damaged(file: &Path, why: &str) -> Problem {
+    Problem::usage("the findings cannot be read: the file is damaged")
+        .at("file", file.display())
+        .why(why.escape_debug())
+        .next("rank the runs again: unpick rank")
+}
+
+fn cannot_write(goal: &Path, error: &io::Error) -> Problem {
+    Problem::own_fault("the findings cannot be written")
+        .at("file", goal.display())
+        .why(error)
+        .next("choose a file you can write to: unpick show --json FILE")
+}
