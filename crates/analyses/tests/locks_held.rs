@@ -123,6 +123,32 @@ fn heap_memory_is_known_by_its_allocation() {
     assert_eq!(run.sites[run.blocks[block as usize].site as usize].offset, 0x500);
 }
 
+/// A lock at byte 16 of heap blocks that were allocated at these sites, one after the other at one address.
+fn memory_of_lock_in_blocks(allocated_at: &[u32]) -> Memory {
+    let mut writer = Writer::new();
+    write(&mut writer, 1, module("abc"));
+    for (&site, serial) in allocated_at.iter().zip(1..) {
+        let block = Draft::new(Kind::Block).object(0x9000).site(site).word(64);
+        write(&mut writer, 1, block.word(1 | serial << 32));
+    }
+    write(&mut writer, 1, lock(Kind::Acquire, 0x9010));
+    write(&mut writer, 1, Draft::access(Kind::Write, X, 4).site(0x40_0300));
+    write(&mut writer, 2, Draft::access(Kind::Read, X, 4).site(0x40_0400));
+    let run = collected(&opened(&writer));
+    assert_eq!(run.locks.len(), 1);
+    run.locks[0].memory
+}
+
+#[test]
+fn a_lock_is_in_a_heap_block_only_where_no_other_block_was() {
+    let in_block = Memory::Heap { block: 0, offset: 16 };
+    assert_eq!(memory_of_lock_in_blocks(&[0x40_0500]), in_block);
+    assert_eq!(memory_of_lock_in_blocks(&[0x40_0500, 0x40_0500]), in_block, "blocks alike");
+    let unknown = Memory::Other { address: 0x9010 };
+    assert_eq!(memory_of_lock_in_blocks(&[0x40_0500, 0x40_0600]), unknown);
+    assert_eq!(memory_of_lock_in_blocks(&[]), unknown);
+}
+
 #[test]
 fn processes_are_counted_together_but_never_joined() {
     let process = |thread: u16| {

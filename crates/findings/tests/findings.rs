@@ -9,11 +9,17 @@ use boon::{Compiler, Schemas};
 use traces::collect;
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, Conclusion, ExampleAccess, ExampleLock, ExampleMemory};
-use unpick_analyses::{Formula, LabelledRun, Options, RunPatterns, conclude};
+use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, conclude};
 use unpick_events::Label::{self, Fail, Pass, Unusable};
-use unpick_findings::{Choices, Finding, Findings, Frame, Names, Place, Relation, describe};
+use unpick_events::{Kind, ThreadId};
+use unpick_findings::{
+    Choices, Finding, Findings, Frame, Names, Place, Relation, Unreadable, describe,
+};
+use unpick_recording::Recording;
+use unpick_recording::writer::{Draft, Writer};
 
 /// Site 31 is line 31 of bank.c; sites above 100 are on the line of their last two digits, as inlined copies are.
+/// Sites above 1000 are a library's.
 struct TestNames;
 
 impl Names for TestNames {
@@ -25,6 +31,14 @@ impl Names for TestNames {
             column: Some(5),
         };
         Place { frame, inlined_into: Vec::new() }
+    }
+
+    fn is_library(&self, site: CodeSite, _: &CodeBook) -> bool {
+        site.offset > 1000
+    }
+
+    fn line_text(&self, site: CodeSite, _: &CodeBook) -> Option<String> {
+        Some(format!("text of line {}", site.offset))
     }
 
     fn variable(&self, access: &ExampleAccess, _: &CodeBook) -> Option<String> {
@@ -48,13 +62,16 @@ fn concluded(traces: &[(Label, &str)]) -> Conclusion {
     conclude(labelled, Formula::Jaccard).unwrap()
 }
 
-fn found(traces: &[(Label, &str)]) -> Findings {
-    let choices = Choices {
+fn choices() -> Choices {
+    Choices {
         working_folder: PathBuf::from("/home/me/bank"),
         most_findings: 10,
         most_supporters: 20,
-    };
-    describe(&concluded(traces), &TestNames, &choices)
+    }
+}
+
+fn found(traces: &[(Label, &str)]) -> Findings {
+    describe(&concluded(traces), &TestNames, &choices())
 }
 
 /// `P5 1 2 3`: the pattern in front and its lines.
@@ -286,6 +303,44 @@ fn what_goes_with_passing_is_no_finding() {
     assert!(findings.findings.is_empty());
     assert!(found(&[(Pass, "1w x 1, 2r x 2")]).findings.is_empty(), "no failing run");
     assert!(found(&[]).findings.is_empty(), "no run");
+}
+
+#[test]
+fn an_access_inside_a_library_is_shown_at_the_users_call_of_it() {
+    let mut writer = Writer::new();
+    let call_sites = [29, 31, 1005];
+    let stack = Draft::new(Kind::Stack).context(9).call_sites(&call_sites);
+    writer.write(ThreadId(1), stack);
+    let inside = Draft::access(Kind::Write, traces::address_of('x'), 8).site(1099).context(9);
+    writer.write(ThreadId(1), inside);
+    let outside = Draft::access(Kind::Read, traces::address_of('x'), 8).site(40);
+    writer.write(ThreadId(2), outside);
+    let recording = Recording::from_bytes(&writer.to_bytes(), "library").unwrap();
+    let mut collector = Collector::new(Options::default());
+    collector.add(&recording, &recording);
+    let patterns = collector.finish();
+    let run = LabelledRun { number: 1, label: Fail, patterns: &patterns };
+    let conclusion = conclude(std::iter::once(run), Formula::Jaccard).unwrap();
+    let findings = describe(&conclusion, &TestNames, &choices());
+    let [write, read] = &findings.findings[0].accesses[..] else { panic!("{findings:?}") };
+    assert_eq!((write.frame.line, read.frame.line), (Some(31), Some(40)));
+    assert_eq!(write.text.as_deref(), Some("text of line 31"));
+    let callers: Vec<_> = write.stack.iter().map(|frame| frame.line).collect();
+    assert_eq!(callers, [Some(29)]);
+    assert_eq!(write.code.offset, "0x44b", "the access itself can still be found");
+}
+
+#[test]
+fn findings_of_another_version_and_damaged_ones_are_told_apart() {
+    let text = found(&TABLE_2).to_json();
+    assert_eq!(Findings::from_json(&text), Ok(found(&TABLE_2)));
+    let newer = text.replace("unpick-findings/1", "unpick-findings/2");
+    let other = Unreadable::OtherForm("unpick-findings/2".to_owned());
+    assert_eq!(Findings::from_json(&newer), Err(other));
+    for damaged in [&text[..text.len() / 2], "", "[]", "{}", "{\"schema\": \"unpick-findings/1\"}"]
+    {
+        assert!(matches!(Findings::from_json(damaged), Err(Unreadable::Damaged(_))), "{damaged}");
+    }
 }
 
 #[test]
