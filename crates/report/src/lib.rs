@@ -19,7 +19,7 @@ mod words;
 
 use std::path::PathBuf;
 
-use unpick_findings::Findings;
+use unpick_findings::{Finding, Findings};
 
 use layout::paragraph;
 use paint::Paint;
@@ -28,6 +28,9 @@ use paint::Paint;
 const MOST_IN_FULL: usize = 3;
 /// Narrower than this nothing can be read any more: such a terminal has to wrap lines itself.
 const NARROWEST: usize = 60;
+
+/// Longest name in a headline.
+const HEADLINE_NAME: usize = 40;
 
 /// For whom a report is printed.
 #[derive(Debug, Clone)]
@@ -75,6 +78,19 @@ pub fn terminal(findings: &Findings, style: &Style) -> String {
 pub fn one(findings: &Findings, number: usize, style: &Style) -> Option<String> {
     let text = finding::in_full(findings, number, style)?;
     Some(format!("{text}\n{}", next_command(findings, number, style)))
+}
+
+/// A finding in a few words: `order violation (P2) on fifo.mut, score 0.52`.
+pub fn headline(finding: &Finding) -> String {
+    let variable = words::variables(finding).into_iter().next();
+    let on = variable.map(|name| format!(" on {}", words::variable(Some(name), HEADLINE_NAME)));
+    format!(
+        "{} ({}){}, score {:.2}",
+        words::class(finding.class),
+        layout::printable(&finding.pattern),
+        on.unwrap_or_default(),
+        finding.score
+    )
 }
 
 /// What to look at after finding number `shown`.

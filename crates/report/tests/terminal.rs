@@ -8,7 +8,7 @@ use unpick_findings::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, Frame, HeldLock, RelatedAccess,
     Relation, Runs, SCHEMA, Study, Supporter,
 };
-use unpick_report::{Style, one, terminal};
+use unpick_report::{Style, headline, one, terminal};
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources")
@@ -247,6 +247,15 @@ fn the_list_comes_first_and_the_next_command_last() {
     insta::assert_snapshot!("list", list.join("\n"));
     assert!(text.contains("Finding 1 of 3") && !text.contains("Finding 2 of 3"));
     assert_eq!(text.lines().last(), Some("next: unpick show 2"));
+}
+
+#[test]
+fn a_headline_is_one_line() {
+    assert_eq!(headline(&lost_update()), "atomicity violation (P7) on account.balance, score 1.00");
+    assert_eq!(
+        headline(&used_after_free()),
+        "order violation (P2) on Table<std::pair<…>>.buckets, score 1.00"
+    );
 }
 
 #[test]
