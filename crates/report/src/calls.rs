@@ -37,7 +37,7 @@ fn of_access(numbers: &[usize], access: &FindingAccess, style: &Style) -> String
     let frames: Vec<&Frame> =
         std::iter::once(&access.frame).chain(&access.inlined_into).chain(&access.stack).collect();
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    let head = format!("{:>3}  thread {}", numbers.join(", "), access.role);
+    let head = format!("  {}  thread {}", numbers.join(", "), access.role);
     let mut text = format!("{}\n", style.paint().of_role(access.role, &head));
     for frame in frames.iter().take(MOST_CALLS) {
         text.push_str(&call(frame, access, style));

@@ -22,6 +22,9 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// More is not pointed at, so that long lines can be cut.
 const LONGEST_SPAN: usize = 20;
 
+/// Longest text beside what is pointed at.
+const LONGEST_LABEL: usize = 40;
+
 /// An access, and its number in the order of execution.
 type Numbered<'f> = (usize, &'f FindingAccess);
 
@@ -138,37 +141,42 @@ fn labels<'f>(
     accesses: impl Iterator<Item = &'f Numbered<'f>>,
     lines: &[&str],
     stretch: &Range<usize>,
-) -> Labels {
+) -> Labels<'f> {
     let mut labels = Labels::default();
     for (number, access) in accesses {
         let line = line_of(access);
         let before: usize =
             lines[stretch.start - 1..line - 1].iter().map(|line| line.len() + 1).sum();
         let span = span_in_line(lines[line - 1], access.frame.column);
-        let label = format!("{number}: thread {} {}", access.role, words::does(access));
-        labels.add(before + span.start..before + span.end, label);
+        labels.add(before + span.start..before + span.end, (*number, access));
     }
     labels
 }
 
-/// Texts by what they point at, in order.
+/// Accesses by what they point at, in order.
 #[derive(Default)]
-struct Labels {
-    by_span: BTreeMap<(usize, usize), String>,
+struct Labels<'f> {
+    by_span: BTreeMap<(usize, usize), Vec<Numbered<'f>>>,
 }
 
-impl Labels {
-    fn add(&mut self, span: Range<usize>, label: String) {
-        let known = self.by_span.entry((span.start, span.end)).or_default();
-        if !known.is_empty() {
-            known.push_str(", ");
-        }
-        known.push_str(&label);
+impl<'f> Labels<'f> {
+    fn add(&mut self, span: Range<usize>, access: Numbered<'f>) {
+        self.by_span.entry((span.start, span.end)).or_default().push(access);
     }
 
     fn into_iter(self) -> impl Iterator<Item = (Range<usize>, String)> {
-        self.by_span.into_iter().map(|((start, end), label)| (start..end, label))
+        self.by_span.into_iter().map(|((start, end), accesses)| (start..end, label(&accesses)))
     }
+}
+
+/// `2: thread 2 writes, 3: thread 1 writes`; where that is too long, without what they do: the table has it.
+fn label(accesses: &[Numbered<'_>]) -> String {
+    let joined = |text: &dyn Fn(&Numbered<'_>) -> String| {
+        accesses.iter().map(text).collect::<Vec<_>>().join(", ")
+    };
+    let who = |(number, access): &Numbered<'_>| format!("{number}: thread {}", access.role);
+    let long = joined(&|one| format!("{} {}", who(one), words::does(one.1)));
+    if long.len() <= LONGEST_LABEL { long } else { joined(&who) }
 }
 
 /// The word at a column (in bytes, from 1); without one the line.
