@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use unpick_findings::{Finding, FindingAccess};
 
 use crate::Style;
-use crate::layout::{paragraph, printable};
+use crate::layout::{paragraph, printable, width_of};
 use crate::words;
 
 /// Lines shown before and after an access.
@@ -105,11 +105,7 @@ fn rendered(file: &str, source: &str, accesses: &[Numbered<'_>], style: &Style) 
             .line_start(stretch.start)
             .path(printable(file))
             .fold(false)
-            .annotations(
-                labels(here, &lines, &stretch)
-                    .into_iter()
-                    .map(|(span, label)| AnnotationKind::Primary.span(span).label(label)),
-            );
+            .annotations(marks(here, &lines, &stretch, style.columns()));
         group = group.element(snippet);
     }
     let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
@@ -136,47 +132,49 @@ fn stretches(accesses: &[Numbered<'_>], last_line: usize) -> Vec<Range<usize>> {
     stretches
 }
 
-/// What is pointed at, in bytes of the stretch; accesses at one place share a label.
-fn labels<'f>(
+/// What is pointed at in a stretch; accesses at one place share a label.
+fn marks<'f>(
     accesses: impl Iterator<Item = &'f Numbered<'f>>,
     lines: &[&str],
     stretch: &Range<usize>,
-) -> Labels<'f> {
-    let mut labels = Labels::default();
-    for (number, access) in accesses {
-        let line = line_of(access);
+    columns: usize,
+) -> Vec<Annotation<'static>> {
+    let mut by_span: BTreeMap<(usize, usize, usize), Vec<Numbered<'f>>> = BTreeMap::new();
+    for &(number, access) in accesses {
+        let span = span_in_line(lines[line_of(access) - 1], access.frame.column);
+        by_span.entry((line_of(access), span.start, span.end)).or_default().push((number, access));
+    }
+    let gutter = format!("{} | ", stretch.end - 1).len();
+    let mark = |((line, start, end), accesses): ((usize, usize, usize), Vec<Numbered<'_>>)| {
         let before: usize =
             lines[stretch.start - 1..line - 1].iter().map(|line| line.len() + 1).sum();
-        let span = span_in_line(lines[line - 1], access.frame.column);
-        labels.add(before + span.start..before + span.end, (*number, access));
-    }
-    labels
+        let label = label(&accesses, room_behind(lines[line - 1], end, columns - gutter));
+        AnnotationKind::Primary.span(before + start..before + end).label(label)
+    };
+    by_span.into_iter().map(mark).collect()
 }
 
-/// Accesses by what they point at, in order.
-#[derive(Default)]
-struct Labels<'f> {
-    by_span: BTreeMap<(usize, usize), Vec<Numbered<'f>>>,
-}
-
-impl<'f> Labels<'f> {
-    fn add(&mut self, span: Range<usize>, access: Numbered<'f>) {
-        self.by_span.entry((span.start, span.end)).or_default().push(access);
-    }
-
-    fn into_iter(self) -> impl Iterator<Item = (Range<usize>, String)> {
-        self.by_span.into_iter().map(|((start, end), accesses)| (start..end, label(&accesses)))
+/// Columns for a label behind what is pointed at. A line that does not fit is cut so that a label does.
+fn room_behind(line: &str, end: usize, columns: usize) -> usize {
+    let shown = |text: &str| width_of(&text.replace('\t', "    "));
+    match shown(line) < columns {
+        true => columns.saturating_sub(shown(&line[..end]) + 1),
+        false => LONGEST_LABEL,
     }
 }
 
-/// `2: thread 2 writes, 3: thread 1 writes`; where that is too long, without what they do: the table has it.
-fn label(accesses: &[Numbered<'_>]) -> String {
+/// `2: thread 2 writes, 3: thread 1 writes`; where that is too long, less of it: the table has all.
+fn label(accesses: &[Numbered<'_>], room: usize) -> Option<String> {
     let joined = |text: &dyn Fn(&Numbered<'_>) -> String| {
         accesses.iter().map(text).collect::<Vec<_>>().join(", ")
     };
     let who = |(number, access): &Numbered<'_>| format!("{number}: thread {}", access.role);
-    let long = joined(&|one| format!("{} {}", who(one), words::does(one.1)));
-    if long.len() <= LONGEST_LABEL { long } else { joined(&who) }
+    let labels = [
+        joined(&|one| format!("{} {}", who(one), words::does(one.1))),
+        joined(&who),
+        joined(&|(number, _)| number.to_string()),
+    ];
+    labels.into_iter().find(|label| label.len() <= room.min(LONGEST_LABEL))
 }
 
 /// The word at a column (in bytes, from 1); without one the line.

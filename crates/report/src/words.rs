@@ -61,6 +61,8 @@ pub fn name_and_origin(variable: &str) -> (&str, Option<&str>) {
 /// What an access touches, without where it comes from.
 pub fn variable(name: Option<&String>, columns: usize) -> String {
     match name {
+        // Words, which can be wrapped, and which only together say which memory it is.
+        Some(name) if name.starts_with("heap block of ") => printable(name),
         Some(name) => shortened(&printable(name_and_origin(name).0), columns),
         None => "memory without a name".to_owned(),
     }

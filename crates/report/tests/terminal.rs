@@ -292,6 +292,24 @@ fn source_that_is_gone_or_changed_is_not_shown() {
 }
 
 #[test]
+fn a_label_that_does_not_fit_behind_its_place_is_made_shorter() {
+    let folder = tempfile::tempdir().unwrap();
+    for blanks in [0, 20, 50, 55, 60, 65, 70, 72, 75, 90, 150] {
+        let line = format!("{}x = 1;", " ".repeat(blanks));
+        fs::write(folder.path().join("wide.c"), format!("{line}\n")).unwrap();
+        let mut finding = lost_update();
+        for access in &mut finding.accesses {
+            access.frame = frame("f", "wide.c", 1, blanks as u32 + 1);
+            access.text = Some(line.clone());
+        }
+        let style = Style { folder: folder.path().to_owned(), ..style(80) };
+        let text = terminal(&findings(vec![finding]), &style);
+        no_line_is_wider_than(80, &text);
+        assert!(text.contains('^'), "{text}");
+    }
+}
+
+#[test]
 fn what_has_no_names_is_shown_by_number_and_nothing_is_made_up() {
     let mut finding = lost_update();
     for access in &mut finding.accesses {
