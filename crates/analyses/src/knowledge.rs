@@ -15,6 +15,12 @@ pub trait Knowledge {
     fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {
         recorded_change(&event.action)
     }
+
+    /// Whether atomic accesses at a site are steps of a lock. What they touch is no variable of the user's: who takes a lock
+    /// before whom says nothing that the accesses under it do not say, and locks of C are no accesses at all.
+    fn is_lock_code(&self, _site: Site) -> bool {
+        false
+    }
 }
 
 /// A recording knows its module map. Where several modules share the low 32 bits of an address, it takes the first.

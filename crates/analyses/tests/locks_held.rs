@@ -2,7 +2,7 @@
 
 use unpick_analyses::interleaving_patterns::{Memory, Touch};
 use unpick_analyses::locks_held::{Moment, locks_held};
-use unpick_analyses::{Collector, Options, RunPatterns};
+use unpick_analyses::{Collector, Knowledge, Options, RunPatterns};
 use unpick_events::kind::{access_flags, lock_flags};
 use unpick_events::{Kind, Past, Site, ThreadId, access::PastKind};
 use unpick_recording::Recording;
@@ -147,6 +147,38 @@ fn a_lock_is_in_a_heap_block_only_where_no_other_block_was() {
     let unknown = Memory::Other { address: 0x9010 };
     assert_eq!(memory_of_lock_in_blocks(&[0x40_0500, 0x40_0600]), unknown);
     assert_eq!(memory_of_lock_in_blocks(&[]), unknown);
+}
+
+/// Knows that site 0x77 is in a function of a lock.
+struct OneLock<'r>(&'r Recording);
+
+impl Knowledge for OneLock<'_> {
+    fn return_address(&self, site: Site) -> Option<u64> {
+        self.0.return_address(site)
+    }
+
+    fn is_lock_code(&self, site: Site) -> bool {
+        site == Site(0x77)
+    }
+}
+
+#[test]
+fn the_word_of_a_lock_is_no_variable() {
+    let mut writer = Writer::new();
+    for thread in [1, 2] {
+        let take = Draft::access(Kind::ReadWrite, LOCK_A, 4).site(0x77).flags(3);
+        write(&mut writer, thread, take);
+        write(&mut writer, thread, Draft::access(Kind::Write, X, 4).site(0x40_0300));
+        // The word is looked at elsewhere too.
+        write(&mut writer, thread, Draft::access(Kind::Read, LOCK_A, 4).site(0x78).flags(1));
+    }
+    let recording = opened(&writer);
+    let mut collector = Collector::new(Options::default());
+    collector.add(&recording, &OneLock(&recording));
+    let run = collector.finish();
+    assert!(!run.patterns.is_empty());
+    assert!(run.accesses.iter().all(|access| access.memory == Memory::Other { address: X }));
+    assert!(collected(&recording).patterns.len() > run.patterns.len(), "unless nobody knows");
 }
 
 #[test]

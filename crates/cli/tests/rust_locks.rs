@@ -224,6 +224,17 @@ fn held_at(variable: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_words_of_locks_are_no_variables() {
+    let words =
+        ["MUTEX.inner", "RWLOCK.inner", "READY.0.inner", "OTHER_MUTEX.raw", "OTHER_RWLOCK.raw"];
+    let is_word = |access: &&KnownAccess| words.iter().any(|word| access.variable.contains(word));
+    let found: Vec<_> =
+        recorded().accesses.iter().filter(is_word).map(|one| &one.variable).collect();
+    assert!(found.is_empty(), "{found:?}");
+    assert!(!recorded().accesses.is_empty());
+}
+
+#[test]
 fn locks_held_are_known_by_name_whether_they_were_waited_for_or_not() {
     // Before that, T1 handed a lock of parking_lot over: it must not seem to be held ever after.
     let expected = ["T1 rust_locks::READY.0", "T8 rust_locks::READY.0"];

@@ -93,6 +93,10 @@ impl Knowledge for KnownRecording<'_> {
         address
     }
 
+    fn is_lock_code(&self, site: Site) -> bool {
+        self.lock_step(site).is_some()
+    }
+
     fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {
         recorded_change(&event.action).or_else(|| self.rust_change(event))
     }

@@ -2,6 +2,8 @@
 
 use unpick_recording::{Access, Histories};
 
+use crate::knowledge::Knowledge;
+
 use super::walk::{AccessId, AccessTable, LocationId, WindowWalk};
 use super::window::is_pair;
 
@@ -80,9 +82,9 @@ impl PairCollector {
     }
 
     /// Takes in all pairs of some histories.
-    pub fn take_in(&mut self, histories: &Histories) {
+    pub fn take_in(&mut self, histories: &Histories, knowledge: &dyn Knowledge) {
         let meetings = &mut self.meetings;
-        self.walk.walk(histories, |window, location, accesses| {
+        self.walk.walk(histories, knowledge, |window, location, accesses| {
             meet(window, location, accesses, meetings)
         });
     }

@@ -8,6 +8,8 @@ use unpick_events::access::PastKind;
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access, Histories, Life, Order};
 
+use crate::knowledge::Knowledge;
+
 use super::hidden::HiddenPairs;
 use super::window::{keep, windows};
 
@@ -125,10 +127,11 @@ impl WindowWalk {
     pub fn walk(
         &mut self,
         histories: &Histories,
+        knowledge: &dyn Knowledge,
         mut look: impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
     ) {
         for location in histories.locations() {
-            for life in &location.lives {
+            for life in location.lives.iter().filter(|life| !is_of_lock(life, knowledge)) {
                 self.walk_life(&location.bytes, life, &mut look);
             }
         }
@@ -154,4 +157,10 @@ impl WindowWalk {
             self.locations.push(LivedBytes { bytes: bytes.clone(), block: life.block });
         }
     }
+}
+
+/// Whether the bytes were the word of a lock.
+fn is_of_lock(life: &Life, knowledge: &dyn Knowledge) -> bool {
+    let is_step = |access: &Access| access.flags.is_atomic() && knowledge.is_lock_code(access.site);
+    life.accesses.iter().any(is_step)
 }

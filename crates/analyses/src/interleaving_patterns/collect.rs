@@ -114,7 +114,7 @@ impl Collector {
     fn add_pairs(&mut self, process: &mut Process<'_>) {
         let mut collector = PairCollector::new(self.options.access_window as usize);
         for slice in slices(process.recording) {
-            collector.take_in(&Histories::within(process.recording, slice));
+            collector.take_in(&Histories::within(process.recording, slice), process.knowledge);
         }
         let ranks = collector.walk.accesses.ranks();
         let list = collector.pairs(&ranks);
@@ -132,7 +132,7 @@ impl Collector {
     fn add_windows(&mut self, process: &mut Process<'_>) {
         let mut collector = FalconCollector::new(self.options.access_window as usize);
         for slice in slices(process.recording) {
-            collector.take_in(&Histories::within(process.recording, slice));
+            collector.take_in(&Histories::within(process.recording, slice), process.knowledge);
         }
         let ranks = collector.walk.accesses.ranks();
         let sites = self.sites_of_accesses(process, &collector.walk);

@@ -7,6 +7,7 @@ use unpick_recording::{Access, Histories};
 
 use crate::access_pairs::window::is_pair;
 use crate::access_pairs::{AccessTable, LocationId, WindowWalk};
+use crate::knowledge::Knowledge;
 
 use super::catalogue::{AccessKind, Arrangement, MOST_STEPS, PatternId, of_two_pairs};
 use super::found::Found;
@@ -22,9 +23,9 @@ impl FalconCollector {
         FalconCollector { walk: WindowWalk::new(window), found: Vec::new() }
     }
 
-    pub fn take_in(&mut self, histories: &Histories) {
+    pub fn take_in(&mut self, histories: &Histories, knowledge: &dyn Knowledge) {
         let found = &mut self.found;
-        self.walk.walk(histories, |window, location, accesses| {
+        self.walk.walk(histories, knowledge, |window, location, accesses| {
             let before = found.len();
             leave(window, |pattern, chosen| {
                 found.push(occurrence(pattern, window, chosen, location, accesses));
