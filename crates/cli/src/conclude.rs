@@ -4,11 +4,10 @@
 //! Misses  runs whose recordings are gone, if they were condensed in another way: that is a problem, not a guess.
 //! Cost    patterns are read from disk for each pass; only what had to be condensed anew is held in memory.
 
-mod names;
-
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use unpick_analyses::interleaving_patterns::Mode;
 use unpick_analyses::{
@@ -16,14 +15,16 @@ use unpick_analyses::{
 };
 use unpick_events::Label;
 use unpick_findings::{Choices, Findings, describe};
+use unpick_names::{CodeNames, KnownRecording};
 use unpick_problem::Problem;
 use unpick_recording::Run;
 use unpick_run_store::{Builds, StoredRun, read_patterns};
 
-use names::RunNames;
-
 const MOST_FINDINGS: usize = 10;
 const MOST_SUPPORTERS: usize = 20;
+
+/// One for all runs: a program's files are read once.
+static NAMES: LazyLock<CodeNames> = LazyLock::new(CodeNames::new);
 
 /// How runs are looked at.
 #[derive(Debug, clap::Args)]
@@ -80,7 +81,7 @@ pub fn condense(folder: &Path, options: Options) -> Result<Condensed, Problem> {
     for recording in run.recordings() {
         let recording = recording?;
         is_complete &= recording.is_complete() && recording.damage().is_empty();
-        collector.add(&recording, &recording);
+        collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
     }
     Ok(Condensed { patterns: collector.finish(), is_complete })
 }
@@ -98,7 +99,7 @@ pub fn findings_of(runs: &[StoredRun], view: &View) -> Result<Findings, Problem>
         most_findings: MOST_FINDINGS,
         most_supporters: MOST_SUPPORTERS,
     };
-    Ok(describe(&conclusion, &RunNames::of(&conclusion.code), &choices))
+    Ok(describe(&conclusion, &*NAMES, &choices))
 }
 
 fn conclude_over(runs: &[StoredRun], view: &View) -> Result<Conclusion, Problem> {

@@ -7,7 +7,6 @@
 
 mod budget;
 mod course;
-mod print;
 mod progress;
 mod single;
 mod summary;
@@ -29,9 +28,10 @@ use unpick_runner::{Condition, Delays, Judge, Limits, Perturbation, stop_on_sign
 use crate::conclude::{View, findings_of};
 use crate::quantities::{bytes, duration, nanoseconds, parts_per_million};
 use crate::record::{fresh_seed, quoted, store_option};
+use crate::show::FINDINGS_FILE;
+use crate::terminal;
 use budget::Budget;
 use course::{Course, Ended, Setup};
-pub use print::print_findings;
 use progress::Progress;
 use single::Common;
 
@@ -247,7 +247,7 @@ impl Hunt {
 
     fn store_findings(&self, findings: &Findings) -> Result<(), Problem> {
         let json = findings.to_json() + "\n";
-        write_file(&self.store.join("findings.json"), &json)?;
+        write_file(&self.store.join(FINDINGS_FILE), &json)?;
         match &self.json {
             Some(_) if self.is_json_on_stdout() => print(&json),
             Some(file) => write_file(file, &json),
@@ -267,7 +267,8 @@ impl Hunt {
             print(&summary::json_line(course, ended, findings, code))?;
         } else {
             if let Some(findings) = findings.filter(|_| !self.is_json_on_stdout()) {
-                print(&print_findings(findings))?;
+                let style = terminal::style_of_stdout(&self.store);
+                print(&unpick_report::terminal(findings, &style))?;
             }
             let again = self.options_again();
             let lines = summary::lines(course, ended, findings, &again);

@@ -5,11 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use unpick_findings::Findings;
 use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
 use crate::conclude::{View, findings_of};
-use crate::hunt::{print, print_findings, write_file};
+use crate::hunt::{print, write_file};
+use crate::terminal;
 
 pub const HELP: &str = "\
 Other windows and modes need the recordings of the runs: hunt with --keep all, which is the default.
@@ -39,9 +41,9 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
         Some(file) if file == Path::new("-") => print(&json)?,
         Some(file) => {
             write_file(file, &json)?;
-            print(&print_findings(&findings))?;
+            print(&report(&findings, &rank.store))?;
         }
-        None => print(&print_findings(&findings))?,
+        None => print(&report(&findings, &rank.store))?,
     }
     let counts = findings.runs;
     if counts.passed == 0 || counts.failed == 0 {
@@ -55,4 +57,8 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
         (_, false) if counts.passed > 0 => exit::FINDINGS,
         _ => exit::NO_CORRELATION,
     }))
+}
+
+fn report(findings: &Findings, store: &Path) -> String {
+    unpick_report::terminal(findings, &terminal::style_of_stdout(store))
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use unpick_findings::{Findings, SCHEMA, Unreadable};
 use unpick_problem::Problem;
-use unpick_runner::Store;
+use unpick_run_store::Store;
 
 use crate::terminal;
 

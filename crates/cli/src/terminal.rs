@@ -6,7 +6,7 @@ use std::path::Path;
 
 use terminal_size::terminal_size_of;
 use unpick_report::Style;
-use unpick_runner::Store;
+use unpick_run_store::Store;
 
 /// For files and pipes.
 const USUAL_WIDTH: usize = 80;

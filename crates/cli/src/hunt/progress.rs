@@ -12,7 +12,6 @@ use unpick_findings::Finding;
 use unpick_runner::Judged;
 
 use crate::hunt::budget::{Budget, Counts};
-use crate::hunt::print::headline;
 use crate::repeat::repeat_command;
 
 /// Without a terminal there is a line at least so often, besides one for each of the first failing runs.
@@ -100,7 +99,7 @@ impl Progress {
 
     /// The finding that leads so far.
     pub fn leading(&mut self, finding: &Finding) {
-        let text = headline(finding);
+        let text = unpick_report::headline(finding);
         if let Shown::Bar(bar) = &self.shown {
             bar.set_prefix(text.clone());
         }
