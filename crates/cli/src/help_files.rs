@@ -1,12 +1,12 @@
 //! `unpick completions` and `unpick man`: made from the command line's own description, so that they cannot drift from it.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use unpick_problem::Problem;
 
-use crate::CommandLine;
+use crate::{CommandLine, output};
 
 pub const COMPLETIONS_HELP: &str = "\
 Examples:
@@ -50,11 +50,7 @@ pub fn print_man(man: Man) -> Result<ExitCode, Problem> {
 }
 
 fn print(text: &[u8]) -> Result<ExitCode, Problem> {
-    match io::stdout().write_all(text) {
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(cannot_print(&error)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    output::print(text).map(|()| ExitCode::SUCCESS).map_err(|error| cannot_print(&error))
 }
 
 fn no_such_verb(verb: &str) -> Problem {

@@ -13,7 +13,6 @@ mod summary;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -26,7 +25,9 @@ use unpick_run_store::{Keep, Store};
 use unpick_runner::{Condition, Delays, Judge, Limits, Perturbation, stop_on_signals};
 
 use crate::conclude::{View, findings_of};
-use crate::quantities::{bytes, duration, nanoseconds, parts_per_million};
+use crate::delays::DelayOptions;
+use crate::output;
+use crate::quantities::{bytes, duration};
 use crate::record::{fresh_seed, quoted, store_option};
 use crate::show::FINDINGS_FILE;
 use crate::terminal;
@@ -41,6 +42,8 @@ line is wrong, 70 Unpick's own fault.
 
 A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put
 other conditions in place of the first two.
+
+Delays of all kinds are tried in turn; with --delay-access, --delay-sync or --delay-start only those that are asked for.
 
 Examples:
   unpick hunt -- ./bank 100
@@ -102,21 +105,8 @@ pub struct Hunt {
     /// Put in no delays
     #[arg(long, conflicts_with_all = ["delay_access", "delay_sync", "delay_start"])]
     no_delays: bool,
-    /// Only these delays instead of all kinds: how often an access to shared bytes is delayed, 0.01 or 1%
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
-    delay_access: u32,
-    /// Only these delays: how often synchronisation is delayed
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
-    delay_sync: u32,
-    /// Only these delays: how often the start of a thread is delayed
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
-    delay_start: u32,
-    /// Shortest of only these delays
-    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = nanoseconds)]
-    delay_min: u64,
-    /// Longest of only these delays
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
-    delay_max: u64,
+    #[command(flatten)]
+    delays: DelayOptions,
     /// Stop recording a process after this much
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
     limit: u64,
@@ -163,11 +153,9 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
 
 impl Hunt {
     fn check(&self) -> Result<(), Problem> {
-        if self.delay_min > self.delay_max {
-            return Err(Problem::usage("the shortest delay is longer than the longest")
-                .at("option", "--delay-min, --delay-max")
-                .next("give both: unpick hunt --delay-sync 5% --delay-min 2ms --delay-max 5ms -- PROGRAM"));
-        }
+        self.delays.check(
+            "give both: unpick hunt --delay-sync 5% --delay-min 2ms --delay-max 5ms -- PROGRAM",
+        )?;
         if self.json_lines && self.json.as_deref() == Some(Path::new("-")) {
             return Err(Problem::usage("both --json-lines and --json - want standard output")
                 .next("write the findings to a file: --json FILE"));
@@ -213,11 +201,11 @@ impl Hunt {
     fn perturbation(&self) -> Perturbation {
         let seed = self.seed.unwrap_or_else(fresh_seed);
         let fixed = Delays {
-            access_ppm: self.delay_access,
-            sync_ppm: self.delay_sync,
-            start_ppm: self.delay_start,
-            shortest_ns: self.delay_min,
-            longest_ns: self.delay_max,
+            access_ppm: self.delays.delay_access,
+            sync_ppm: self.delays.delay_sync,
+            start_ppm: self.delays.delay_start,
+            shortest_ns: self.delays.delay_min,
+            longest_ns: self.delays.delay_max,
         };
         match (self.no_delays, fixed.are_none()) {
             (true, _) => Perturbation::none(seed),
@@ -281,16 +269,12 @@ impl Hunt {
 
 /// Prints to standard output.
 pub fn print(text: &str) -> Result<(), Problem> {
-    match io::stdout().write_all(text.as_bytes()) {
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::own_fault("the findings cannot be written")
-                .at("file", "standard output")
-                .why(error)
-                .next("they are in the store: findings.json"))
-        }
-        _ => Ok(()),
-    }
+    output::print(text.as_bytes()).map_err(|error| {
+        Problem::own_fault("the findings cannot be written")
+            .at("file", "standard output")
+            .why(error)
+            .next("they are in the store: findings.json")
+    })
 }
 
 pub fn write_file(path: &Path, text: &str) -> Result<(), Problem> {

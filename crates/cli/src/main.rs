@@ -4,10 +4,12 @@
 mod cargo;
 mod cc;
 mod conclude;
+mod delays;
 mod doctor;
 mod dump;
 mod help_files;
 mod hunt;
+mod output;
 mod quantities;
 mod rank;
 mod record;

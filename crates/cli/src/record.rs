@@ -13,7 +13,8 @@ use unpick_recording::{Outcome, Recording, RunOptions};
 use unpick_run_store::{Store, run_number};
 use unpick_runner::{Choices, Failure, FinishedRun, Plan};
 
-use crate::quantities::{bytes, bytes_in_words, counted, nanoseconds, parts_per_million};
+use crate::delays::DelayOptions;
+use crate::quantities::{bytes, bytes_in_words, counted};
 
 pub const HELP: &str = "\
 The program must be built with `unpick cc`, `unpick c++` or `unpick cargo`; it may also be a script that starts such
@@ -32,21 +33,8 @@ pub struct Record {
     /// Seed of the delays; chosen and remembered if not given
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How often an access to shared bytes is delayed: 0.01 or 1%
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
-    delay_access: u32,
-    /// How often synchronisation is delayed
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
-    delay_sync: u32,
-    /// How often the start of a thread is delayed
-    #[arg(long, value_name = "P", default_value = "0", value_parser = parts_per_million)]
-    delay_start: u32,
-    /// Shortest delay; 0 only lets other threads run
-    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = nanoseconds)]
-    delay_min: u64,
-    /// Longest delay
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
-    delay_max: u64,
+    #[command(flatten)]
+    delays: DelayOptions,
     /// Folder that holds the runs
     #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
     store: PathBuf,
@@ -73,19 +61,17 @@ pub fn run(record: Record) -> Result<ExitCode, Problem> {
 
 impl Record {
     fn plan(&self) -> Result<Plan, Problem> {
-        if self.delay_min > self.delay_max {
-            return Err(Problem::usage("the shortest delay is longer than the longest")
-                .at("option", "--delay-min, --delay-max")
-                .next("give --delay-max as well: unpick record --delay-min 2ms --delay-max 5ms -- PROGRAM"));
-        }
+        self.delays.check(
+            "give --delay-max as well: unpick record --delay-min 2ms --delay-max 5ms -- PROGRAM",
+        )?;
         let options = RunOptions {
             full: self.full,
             limit: self.limit,
-            delay_access_ppm: self.delay_access,
-            delay_sync_ppm: self.delay_sync,
-            delay_start_ppm: self.delay_start,
-            delay_shortest_ns: self.delay_min,
-            delay_longest_ns: self.delay_max,
+            delay_access_ppm: self.delays.delay_access,
+            delay_sync_ppm: self.delays.delay_sync,
+            delay_start_ppm: self.delays.delay_start,
+            delay_shortest_ns: self.delays.delay_min,
+            delay_longest_ns: self.delays.delay_max,
         };
         let choices = Choices { options, seed: self.seed.unwrap_or_else(fresh_seed) };
         Ok(Plan { command: self.command.clone(), store: Store::at(&self.store), choices })
@@ -220,4 +206,16 @@ pub fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_the_store_only_if_it_is_not_the_usual_one() {
+        assert_eq!(store_option(Path::new(".unpick")), "");
+        assert_eq!(store_option(Path::new("/tmp/runs")), " --store /tmp/runs");
+        assert_eq!(store_option(Path::new("it's here")), r" --store 'it'\''s here'");
+    }
 }

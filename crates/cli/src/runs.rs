@@ -2,7 +2,6 @@
 //!
 //! Takes   a store.      Gives  a table, or one JSON object per run.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +11,7 @@ use unpick_problem::Problem;
 use unpick_run_store::{Store, StoredRun};
 
 use crate::dump::printable;
+use crate::output;
 use crate::repeat::{delays, repeat_command};
 
 /// What `unpick runs` can be told.
@@ -40,15 +40,9 @@ pub fn run(runs: Runs) -> Result<ExitCode, Problem> {
     stored.retain(|run| runs.label.is_none_or(|label| run.info.label == Some(label)));
     let text = if runs.json { as_json(&stored) } else { as_table(&stored) };
     problems.iter().for_each(|problem| eprintln!("{problem}"));
-    match io::stdout().write_all(text.as_bytes()) {
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::own_fault("the runs cannot be listed")
-                .at("file", "standard output")
-                .why(error))
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    output::print(text.as_bytes()).map(|()| ExitCode::SUCCESS).map_err(|error| {
+        Problem::own_fault("the runs cannot be listed").at("file", "standard output").why(error)
+    })
 }
 
 fn as_table(runs: &[StoredRun]) -> String {

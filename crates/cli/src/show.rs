@@ -3,7 +3,7 @@
 //! Takes   the findings of a store (`findings.json`).      Gives  the terminal report, or JSON for other tools.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use unpick_findings::{Findings, SCHEMA, Unreadable};
 use unpick_problem::Problem;
 use unpick_run_store::Store;
 
+use crate::output;
 use crate::terminal;
 
 pub const HELP: &str = "\
@@ -94,13 +95,8 @@ fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), P
 }
 
 fn print(text: &str) -> Result<(), Problem> {
-    match io::stdout().write_all(text.as_bytes()) {
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(cannot_write(Path::new("standard output"), &error))
-        }
-        _ => Ok(()),
-    }
+    output::print(text.as_bytes())
+        .map_err(|error| cannot_write(Path::new("standard output"), &error))
 }
 
 fn write_json(findings: &Findings, goal: &Path) -> Result<(), Problem> {

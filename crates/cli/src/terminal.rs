@@ -6,7 +6,8 @@ use std::path::Path;
 
 use terminal_size::terminal_size_of;
 use unpick_report::Style;
-use unpick_run_store::Store;
+
+use crate::record::store_option;
 
 /// For files and pipes.
 const USUAL_WIDTH: usize = 80;
@@ -17,7 +18,7 @@ pub fn style_of_stdout(store: &Path) -> Style {
         width: width(),
         colour: is_colourful(),
         folder: env::current_dir().unwrap_or_default(),
-        command_options: options_for(store),
+        command_options: store_option(store),
     }
 }
 
@@ -32,33 +33,4 @@ fn is_colourful() -> bool {
     let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
     !unwanted && !is_dumb && io::stdout().is_terminal()
-}
-
-/// What a command needs to find the store again.
-fn options_for(store: &Path) -> String {
-    if store == Store::default_folder() {
-        return String::new();
-    }
-    format!(" --store {}", quoted(&store.to_string_lossy()))
-}
-
-/// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_name_the_store_only_if_it_is_not_the_usual_one() {
-        assert_eq!(options_for(Path::new(".unpick")), "");
-        assert_eq!(options_for(Path::new("/tmp/runs")), " --store /tmp/runs");
-        assert_eq!(options_for(Path::new("it's here")), r" --store 'it'\''s here'");
-    }
 }

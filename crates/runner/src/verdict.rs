@@ -229,12 +229,7 @@ fn said(asked: &Watched) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const LIMITS: Limits = Limits {
-        timeout: Duration::from_secs(60),
-        grace: Duration::from_millis(100),
-        output: 1000,
-    };
+    use crate::watch::tests::LIMITS;
 
     /// The label of a shell script's run, and why.
     fn verdict(script: &str, conditions: &[&str], oracle: Option<&str>) -> (Label, String) {

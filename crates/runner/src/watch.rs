@@ -153,11 +153,12 @@ fn wait_for_end(
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use std::fs;
 
-    const LIMITS: Limits = Limits {
+    /// More than any test needs, and little output.
+    pub const LIMITS: Limits = Limits {
         timeout: Duration::from_secs(60),
         grace: Duration::from_millis(100),
         output: 1000,
