@@ -17,7 +17,7 @@ use unpick_events::kind::access_flags;
 use unpick_events::{Address, Context, Kind, Site};
 
 use self::pasts::MOST_PAST;
-pub use self::pasts::{LastAccess, NO_PAST, Pasts};
+pub use self::pasts::{LastAccess, Pasts};
 use self::slots::{NO_SLOT, SLOTS, Slot, Story, slot_for};
 pub use self::trails::{Element, follow_trail, leave_trail};
 use self::trails::{NO_TRAIL, TRAILS, Trail};
@@ -114,15 +114,12 @@ fn append_bare(thread: &Thread, header: &Header) {
     }
 }
 
-/// Records an access with what was known of its bytes before, in a list of any length.
-///
-/// A stamp is drawn here, and only when a new event is needed: a longer one must have begun after `not_before`.
-/// Gives the stamp under which the access is recorded.
-pub fn append_access(thread: &Thread, told: &Told, past: &[LastAccess], not_before: u32) -> u32 {
+/// Records an access after others, in a list of any length. Gives the stamp under which it is recorded.
+pub fn append_access(thread: &Thread, told: &Told, past: &[LastAccess]) -> u32 {
     if past.len() > MOST_PAST {
         return append_with_list(thread, told, past);
     }
-    tell(thread, told, &Pasts::of(past), not_before)
+    tell(thread, told, &Pasts::of(past), 0)
 }
 
 /// Records an access that crossed no thread. It stands for itself, and ends what was open.
@@ -131,7 +128,10 @@ pub fn append_unstamped(thread: &Thread, told: &Told) {
     thread.stream.close_accesses();
 }
 
-/// As `append_access`, for at most two past accesses.
+/// Records an access with what was known of its bytes before.
+///
+/// A stamp is drawn here, and only when a new event is needed: a longer one must have begun after `not_before`.
+/// Gives the stamp under which the access is recorded.
 #[inline]
 pub fn tell(thread: &Thread, told: &Told, past: &Pasts, not_before: u32) -> u32 {
     let mut header = told.header();

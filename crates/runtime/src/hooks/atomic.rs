@@ -37,30 +37,18 @@ fn flags_of(order: i32, may_lock: bool) -> u16 {
     if may_lock && order >= MemoryOrder::Acquire as u16 { order | MAY_LOCK } else { order }
 }
 
+/// The same for an access that is no exchange and no subtraction.
+fn plain_flags(order: i32, bytes: u64) -> u16 {
+    flags_of(order, bytes <= LARGEST_LOCK)
+}
+
+/// The same for a compare-exchange, by which locks of parking_lot that have eight bytes are taken.
+fn exchange_flags(order: i32) -> u16 {
+    flags_of(order, true) | access_flags::FAILED_EXCHANGE
+}
+
 /// Performs an atomic access so that its place in the recording agrees with its effect.
 fn perform<T>(
-    address: u64,
-    bytes: u64,
-    site: u64,
-    order: i32,
-    action: impl FnOnce() -> (T, Kind),
-) -> T {
-    perform_flagged(address, bytes, site, flags_of(order, bytes <= LARGEST_LOCK), action)
-}
-
-/// As `perform`, for a compare-exchange. Locks of parking_lot that have eight bytes are taken by one.
-fn perform_exchange<T>(
-    address: u64,
-    bytes: u64,
-    site: u64,
-    order: i32,
-    action: impl FnOnce() -> (T, Kind),
-) -> T {
-    let flags = flags_of(order, true) | access_flags::FAILED_EXCHANGE;
-    perform_flagged(address, bytes, site, flags, action)
-}
-
-fn perform_flagged<T>(
     address: u64,
     bytes: u64,
     site: u64,
@@ -115,7 +103,7 @@ fn load_silently<T>(address: u64, shape: u32, site: u64, load: &impl Fn() -> T) 
 macro_rules! updates {
     ($integer:ty: $($name:ident = $method:ident;)*) => {$(
         pub extern "C" fn $name(address: u64, value: $integer, order: i32, site: u64) -> $integer {
-            perform(address, BYTES, site, order, || {
+            perform(address, BYTES, site, plain_flags(order, BYTES), || {
                 (at(address).$method(value, SeqCst), Kind::ReadWrite)
             })
         }
@@ -142,11 +130,11 @@ macro_rules! atomics {
                 {
                     return value;
                 }
-                perform(address, BYTES, site, order, || (load(), Kind::Read))
+                perform(address, BYTES, site, plain_flags(order, BYTES), || (load(), Kind::Read))
             }
 
             pub extern "C" fn store(address: u64, value: $integer, order: i32, site: u64) {
-                perform(address, BYTES, site, order, || {
+                perform(address, BYTES, site, plain_flags(order, BYTES), || {
                     if order & 0xff == SEQUENTIALLY_CONSISTENT {
                         at(address).store(value, SeqCst);
                     } else {
@@ -173,7 +161,7 @@ macro_rules! atomics {
                 site: u64,
             ) -> $integer {
                 let flags = flags_of(order, BYTES <= LARGEST_LOCK || value != 1);
-                perform_flagged(address, BYTES, site, flags, || {
+                perform(address, BYTES, site, flags, || {
                     (at(address).fetch_sub(value, SeqCst), Kind::ReadWrite)
                 })
             }
@@ -185,7 +173,7 @@ macro_rules! atomics {
                 order: i32,
                 site: u64,
             ) -> Result<$integer, $integer> {
-                perform_exchange(address, BYTES, site, order, || {
+                perform(address, BYTES, site, exchange_flags(order), || {
                     let answer = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
                     (answer, if answer.is_ok() { Kind::ReadWrite } else { Kind::Read })
                 })

@@ -133,6 +133,16 @@ impl Cell {
         self.read_time.store(time as u16, Relaxed);
     }
 
+    /// The last access of a thread that is `SOLE`.
+    #[inline(always)]
+    pub fn set_access(&self, site: u32, time: u32, writes: bool) {
+        if writes {
+            self.set_write(site, time);
+        } else {
+            self.set_read(site, time);
+        }
+    }
+
     /// The last read of a thread that is not `SOLE`.
     #[inline(always)]
     pub fn set_guest_read(&self, site: u32, time: u32) {

@@ -4,18 +4,18 @@
 //! The same as `touch` does, without what it needs for all other cases. Anything unusual is left to `touch`.
 
 use core::sync::atomic::Ordering::Relaxed;
-use unpick_events::Kind;
-use unpick_events::access::PastKind;
 use unpick_events::kind::access_flags;
+use unpick_events::{Context, Kind};
 
 use super::cell::*;
 use super::granule::Granule;
+use super::past_list::past_of_owner;
 use super::pool::byte_cells;
 use super::quick;
 use super::region::{cell, lower_cell};
 use super::sets::open_set;
 use super::shapes::{bytes_of, gather, is_per_byte};
-use super::silent::{bytes_silently, quad_silently};
+use super::silent::{bytes_silently, cell_of, quad_silently};
 use super::touch::{Access, MAY_LOCK};
 use crate::frames;
 use crate::heap;
@@ -34,8 +34,8 @@ pub fn meet(thread: &Thread, address: u64, shape: u32, site: u32, kind: Kind) ->
 }
 
 /// As `meet`, for an atomic access to all bytes of `shape`, whose granule is locked.
-pub(super) fn meet_locked(thread: &Thread, granule: &Granule, shape: u32, access: &Access) -> bool {
-    let mine = if shape == GRANULE { granule.low } else { cell(access.address) };
+pub(super) fn meet_locked(thread: &Thread, shape: u32, access: &Access) -> bool {
+    let mine = cell_of(access.address, shape);
     is_meeting(thread, mine.state(), shape, access.kind)
         && record(thread, mine, shape, access).is_some()
 }
@@ -66,7 +66,7 @@ pub fn meet_byte(thread: &Thread, address: u64, site: u32, kind: Kind) -> bool {
 /// If it gives up halfway, `access` is what is left of it.
 pub fn meet_span(thread: &Thread, access: &mut Access) -> bool {
     while access.bytes > 0 {
-        let (at, writes) = (access.address, access.kind == Kind::Write);
+        let (at, writes) = (access.address, access.writes());
         let bytes = access.bytes.min(4 - (at & 3));
         let mask = ((1_u32 << bytes) - 1) << (at & 3);
         if quad_silently(thread.hot(), at, mask, access.site, writes) {
@@ -95,7 +95,7 @@ fn meet_quad(thread: &Thread, mask: u32, access: &mut Access) -> bool {
 /// The bytes of `mask`, the first of the access, of which `cell` speaks.
 fn meet_part(thread: &Thread, cell: &Cell, mask: u32, access: &mut Access) -> bool {
     let (at, bytes, shape) = (access.address, mask.count_ones() as u64, shape_of_bytes(mask));
-    if !bytes_silently(thread.hot(), cell, at, mask, access.site, access.kind == Kind::Write) {
+    if !bytes_silently(thread.hot(), cell, at, mask, access.site, access.writes()) {
         let part = Access { bytes, ..*access };
         if !is_meeting(thread, cell.state(), shape, access.kind)
             || record(thread, cell, shape, &part).is_none()
@@ -118,17 +118,17 @@ fn record_plain(
     site: u32,
     kind: Kind,
 ) -> bool {
+    if !is_settled(thread, address, cell.state()) {
+        return false;
+    }
     let access = Access { kind, flags: 0, address, bytes: bytes_of(shape), site };
-    let context = frames::context(thread).0;
-    let element =
-        Element { address, said: cell.says(), site, context, writes: kind == Kind::Write };
-    if is_settled(thread, address, cell.state())
-        && let Some(stamp) = stream::follow_trail(thread, &element)
-    {
+    let context = frames::context(thread);
+    let element = Element { address, said: cell.says(), site, context, writes: access.writes() };
+    if let Some(stamp) = stream::follow_trail(thread, &element) {
         leave_mark(thread, cell, shape, &access, stamp);
         return true;
     }
-    let Some(met) = record(thread, cell, shape, &access) else { return false };
+    let Some(met) = record_settled(thread, cell, shape, &access, context) else { return false };
     if !met.opens_set {
         stream::leave_trail(thread, &element);
     }
@@ -156,7 +156,7 @@ pub fn meet_run(thread: &Thread, access: &Access, last: u64) -> u64 {
     }
     if at > start + 8 {
         let rest = Access { address: start + 8, bytes: at - start - 8, ..*access };
-        tell(thread, &rest, &met.past, met.not_before);
+        tell(thread, &rest, frames::context(thread), &met.past, met.not_before);
     }
     at
 }
@@ -200,22 +200,33 @@ struct Met {
 
 /// Gives nothing if the bytes need more than an event.
 fn record(thread: &Thread, cell: &Cell, shape: u32, access: &Access) -> Option<Met> {
+    is_settled(thread, access.address, cell.state())
+        .then(|| record_settled(thread, cell, shape, access, frames::context(thread)))
+        .flatten()
+}
+
+fn record_settled(
+    thread: &Thread,
+    cell: &Cell,
+    shape: u32,
+    access: &Access,
+    context: Context,
+) -> Option<Met> {
     let state = cell.state();
-    if !is_settled(thread, access.address, state) {
-        return None;
-    }
     let is_own = state & THREAD_MASK == thread.number() as u32;
     let opens_set = state & SOLE == 0 && access.kind == Kind::Read;
     let said = cell.says();
-    let (past, not_before) = if state & SOLE != 0 {
-        (past_of_writer(said)?, 0)
-    } else if is_own || opens_set {
+    let is_unwritten = state & SOLE != 0 && said[0] as u32 == 0;
+    if is_unwritten {
+        return None;
+    }
+    let (past, not_before) = if state & SOLE == 0 && (is_own || opens_set) {
         // The last write is recorded, and so is the read that made this state.
         (Pasts::NONE, cell.read_site.load(Relaxed))
     } else {
-        (past_of_guest(said), 0)
+        (past_of_owner(said), 0)
     };
-    let stamp = tell(thread, access, &past, not_before);
+    let stamp = tell(thread, access, context, &past, not_before);
     if opens_set {
         open_set(thread, cell, access.address, shape, access.site, false);
     } else {
@@ -230,18 +241,18 @@ fn is_settled(thread: &Thread, address: u64, state: u32) -> bool {
 }
 
 #[inline(always)]
-fn tell(thread: &Thread, access: &Access, past: &Pasts, not_before: u32) -> u32 {
+fn tell(thread: &Thread, access: &Access, context: Context, past: &Pasts, not_before: u32) -> u32 {
     let Access { kind, flags, address, bytes, site } = *access;
-    let (flags, context) = (flags & !MAY_LOCK, frames::context(thread));
-    stream::tell(thread, &Told { kind, flags, site, context, address, bytes }, past, not_before)
+    let told = Told { kind, flags: flags & !MAY_LOCK, site, context, address, bytes };
+    stream::tell(thread, &told, past, not_before)
 }
 
 /// The thread was the last to touch the bytes, which is recorded under this stamp.
 #[inline(always)]
-fn leave_mark(thread: &Thread, cell: &Cell, shape: u32, access: &Access, stamp: u32) {
+pub(super) fn leave_mark(thread: &Thread, cell: &Cell, shape: u32, access: &Access, stamp: u32) {
     let time = thread.hot().time.get();
     let shared = thread.number() as u32 | SHARED | shape;
-    if access.kind != Kind::Read {
+    if access.writes() {
         cell.set_write(access.site, time);
         cell.read_site.store(RECORDED, Relaxed);
         let end_of_life = if access.flags & access_flags::FREE != 0 { FREED } else { 0 };
@@ -251,24 +262,4 @@ fn leave_mark(thread: &Thread, cell: &Cell, shape: u32, access: &Access, stamp: 
         cell.read_site.store(stamp, Relaxed);
         cell.set_state(shared);
     }
-}
-
-/// What an event lists of the last writer, by what its cell says; nothing if it has only read.
-#[inline(always)]
-fn past_of_writer(said: [u64; 2]) -> Option<Pasts> {
-    let (write_site, read_site) = (said[0] as u32, (said[0] >> 32) as u32);
-    let thread = (said[1] >> 32) as u16;
-    let (read_time, write_time) = (said[1] as u16, (said[1] >> 16) as u16);
-    match (write_site, read_site) {
-        (0, _) => None,
-        (_, 0) => Some(Pasts::one(PastKind::Write, thread, write_site, write_time)),
-        (_, RECORDED) => Some(Pasts::recorded(thread, write_site, write_time)),
-        _ => Some(Pasts::write_and_read(thread, said[0], (write_time, read_time))),
-    }
-}
-
-/// The last read of the thread that alone has read since the last write, by what its cell says.
-#[inline(always)]
-fn past_of_guest(said: [u64; 2]) -> Pasts {
-    Pasts::one(PastKind::Read, (said[1] >> 32) as u16, said[0] as u32, (said[1] >> 16) as u16)
 }

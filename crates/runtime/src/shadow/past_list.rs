@@ -7,7 +7,7 @@ use unpick_events::access::PastKind;
 use super::cell::*;
 use super::pool::Readers;
 use super::recent;
-use crate::stream::{LastAccess, NO_PAST};
+use crate::stream::{LastAccess, Pasts};
 
 /// The past accesses that an event will list.
 pub(super) struct PastList {
@@ -25,29 +25,13 @@ impl PastList {
     }
 
     fn add(&mut self, kind: PastKind, thread: u16, site: u32, time: u16) {
-        self.push(LastAccess { kind, is_recorded: false, thread, time, site });
+        self.push(LastAccess { kind, thread, time, site });
     }
 
     fn push(&mut self, access: LastAccess) {
         if let Some(place) = self.list.get_mut(self.count) {
             place.write(access);
             self.count += 1;
-        }
-    }
-
-    /// The last accesses of the one thread a cell names.
-    pub fn add_owner(&mut self, cell: &Cell) {
-        let state = cell.state();
-        let owner = (state & THREAD_MASK) as u16;
-        let (site, time) = (cell.write_site.load(Relaxed), cell.write_time.load(Relaxed));
-        if state & FREED != 0 {
-            return self.add(PastKind::Free, owner, site, time);
-        }
-        if state & SOLE == 0 {
-            return self.add(PastKind::Read, owner, site, time);
-        }
-        for access in last_accesses(cell).into_iter().filter(|access| *access != NO_PAST) {
-            self.push(access);
         }
     }
 
@@ -81,28 +65,23 @@ impl PastList {
     }
 }
 
-/// What an event would list of the owner: its last write, and its last read since.
-fn last_accesses(cell: &Cell) -> [LastAccess; 2] {
-    let thread = (cell.state() & THREAD_MASK) as u16;
-    let read_site = cell.read_site.load(Relaxed);
-    let write = LastAccess {
-        kind: PastKind::Write,
-        is_recorded: read_site == RECORDED,
-        thread,
-        time: cell.write_time.load(Relaxed),
-        site: cell.write_site.load(Relaxed),
-    };
-    let read = LastAccess {
-        kind: PastKind::Read,
-        is_recorded: false,
-        thread,
-        time: cell.read_time.load(Relaxed),
-        site: read_site,
-    };
-    match (write.site != 0, read_site > RECORDED) {
-        (true, true) => [write, read],
-        (true, false) => [write, NO_PAST],
-        (false, true) => [read, NO_PAST],
-        (false, false) => [NO_PAST, NO_PAST],
+/// What an event says of the one thread a cell names, by what the cell says.
+#[inline(always)]
+pub(super) fn past_of_owner(said: [u64; 2]) -> Pasts {
+    let (write_site, read_site) = (said[0] as u32, (said[0] >> 32) as u32);
+    let (state, thread) = ((said[1] >> 32) as u32, (said[1] >> 32) as u16);
+    let (read_time, write_time) = (said[1] as u16, (said[1] >> 16) as u16);
+    if state & FREED != 0 {
+        return Pasts::one(PastKind::Free, thread, write_site, write_time);
+    }
+    if state & SOLE == 0 {
+        return Pasts::one(PastKind::Read, thread, write_site, write_time);
+    }
+    match (write_site, read_site) {
+        (0, 0 | RECORDED) => Pasts::NONE,
+        (0, _) => Pasts::one(PastKind::Read, thread, read_site, read_time),
+        (_, 0) => Pasts::one(PastKind::Write, thread, write_site, write_time),
+        (_, RECORDED) => Pasts::recorded(thread, write_site, write_time),
+        _ => Pasts::write_and_read(thread, said[0], (write_time, read_time)),
     }
 }

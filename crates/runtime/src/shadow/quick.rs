@@ -3,11 +3,10 @@
 use unpick_events::Kind;
 
 use super::cell::{GRANULE, INDIRECT, KEPT, QUAD, SOLE};
-use super::granule::Granule;
 use super::meet::{meet, meet_byte, meet_locked, meet_span};
-use super::region::{cell, lower_cell, upper_of};
+use super::region::{lower_cell, upper_of};
 use super::shapes::bytes_of;
-use super::silent::{claim, claim_byte, span_silently};
+use super::silent::{cell_of, claim, claim_byte, span_silently};
 use super::touch::{Access, MAY_LOCK};
 use crate::thread::Thread;
 
@@ -26,26 +25,23 @@ pub fn note_span(thread: &Thread, access: &mut Access) -> bool {
 
 /// An atomic access in a granule that is locked. What may be a step of a lock is left to `touch` where nobody else is
 /// concerned.
-pub(super) fn note_atomic(thread: &Thread, granule: &Granule, access: &Access) -> bool {
+pub(super) fn note_atomic(thread: &Thread, access: &Access) -> bool {
     let shape = match (access.bytes, access.address & 7) {
         (8, 0) => GRANULE,
         (4, 0 | 4) => QUAD,
         _ => return false,
     };
     is_allowed(thread)
-        && (access.flags & MAY_LOCK == 0 && note_own(thread, granule, shape, access)
-            || meet_locked(thread, granule, shape, access))
+        && (access.flags & MAY_LOCK == 0 && note_own(thread, shape, access)
+            || meet_locked(thread, shape, access))
 }
 
 /// The thread is the last writer, and nobody has come since.
-fn note_own(thread: &Thread, granule: &Granule, shape: u32, access: &Access) -> bool {
-    let mine = if shape == GRANULE { granule.low } else { cell(access.address) };
-    let time = thread.hot().time.get();
+fn note_own(thread: &Thread, shape: u32, access: &Access) -> bool {
+    let mine = cell_of(access.address, shape);
     let is_own = mine.state() & KEPT == thread.number() as u32 | SOLE | shape;
-    if is_own && access.kind == Kind::Read {
-        mine.set_read(access.site, time);
-    } else if is_own {
-        mine.set_write(access.site, time);
+    if is_own {
+        mine.set_access(access.site, thread.hot().time.get(), access.writes());
     }
     is_own
 }

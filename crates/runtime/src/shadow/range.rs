@@ -13,7 +13,7 @@ use super::granule::Granule;
 use super::meet::meet_run;
 use super::quick::note_span;
 use super::region::{BYTES_PER_PAGE, lower_cell, mark_touched, shadow_of, touched_bit, upper_of};
-use super::silent::{read_among_readers, span_silently};
+use super::silent::{become_sole, read_among_readers, span_silently};
 use super::touch::{self, Access, touch};
 use crate::sys;
 use crate::thread::{Hot, Thread};
@@ -32,7 +32,7 @@ pub const FEW: u64 = 16;
 pub fn touch_range(thread: &Thread, access: &Access) {
     if access.bytes <= FEW {
         let Access { address, bytes, site, .. } = *access;
-        if !span_silently(thread.hot(), address, bytes, site, access.kind != Kind::Read) {
+        if !span_silently(thread.hot(), address, bytes, site, access.writes()) {
             touch_few(thread, *access);
         }
         return;
@@ -207,36 +207,23 @@ impl Rest<'_> {
 #[inline(never)]
 fn take_untouched(thread: &Thread, access: &Access, first: u64, last: u64) -> u64 {
     let freed = if access.flags & access_flags::FREE != 0 { FREED } else { 0 };
-    let state = thread.number() as u32 | SOLE | GRANULE | freed;
     let mut at = first;
     if let Some(_busy) = thread.enter() {
-        while at < last && is_untouched(at) && take_one(thread, access, at, state) {
+        while at < last && is_untouched(at) && take_one(thread, access, at, GRANULE | freed) {
             at += 8;
         }
     }
     at
 }
 
-fn take_one(thread: &Thread, access: &Access, at: u64, state: u32) -> bool {
+fn take_one(thread: &Thread, access: &Access, at: u64, shape: u32) -> bool {
     let Some(granule) = Granule::try_lock(thread, at) else { return false };
     if granule.low.raw_state() != LOCKED {
         return false;
     }
     mark_touched(at);
-    note_first(thread, access, granule.low);
-    granule.low.set_state(state);
+    become_sole(thread, granule.low, shape, access.site, access.writes());
     true
-}
-
-/// Fills a cell that speaks of no bytes yet.
-fn note_first(thread: &Thread, access: &Access, cell: &Cell) {
-    let time = thread.hot().time.get();
-    cell.clear();
-    if access.kind == Kind::Read {
-        cell.set_read(access.site, time);
-    } else {
-        cell.set_write(access.site, time);
-    }
 }
 
 /// Forgets everything about a range: its bytes begin a new life. The thread is busy.

@@ -53,7 +53,7 @@ pub fn write_silently(pass: Pass, address: u64, shape: u32, site: u32) -> bool {
 
 /// The cell that speaks of exactly the bytes of `shape`, if any does.
 #[inline(always)]
-fn cell_of(address: u64, shape: u32) -> &'static Cell {
+pub(super) fn cell_of(address: u64, shape: u32) -> &'static Cell {
     if shape == GRANULE { lower_cell(address) } else { cell(address) }
 }
 
@@ -154,15 +154,10 @@ fn may_be_new(thread: &Thread, quad: u32, address: u64, byte: u32) -> bool {
     quad & byte == 0 && (known == 0 || known == thread.number() as u32 | SOLE)
 }
 
-/// A cell of which nothing was known speaks of the thread's first access.
+/// A cell of which nothing was known speaks of the thread's first access. `shape` may have more flags.
 pub fn become_sole(thread: &Thread, cell: &Cell, shape: u32, site: u32, writes: bool) {
-    let time = thread.hot().time.get();
     cell.clear();
-    if writes {
-        cell.set_write(site, time)
-    } else {
-        cell.set_read(site, time)
-    }
+    cell.set_access(site, thread.hot().time.get(), writes);
     cell.set_state(thread.number() as u32 | SOLE | shape);
 }
 
@@ -269,11 +264,7 @@ pub fn bytes_silently(
 #[inline(always)]
 fn note_own(cell: &Cell, alone: bool, site: u32, time: u32, writes: bool) -> bool {
     if alone {
-        if writes {
-            cell.set_write(site, time)
-        } else {
-            cell.set_read(site, time)
-        }
+        cell.set_access(site, time, writes);
         return true;
     }
     if writes {

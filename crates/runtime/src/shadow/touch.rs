@@ -24,7 +24,8 @@ use unpick_events::{Context, Kind};
 
 use super::cell::*;
 use super::granule::Granule;
-use super::past_list::PastList;
+use super::meet::leave_mark;
+use super::past_list::{PastList, past_of_owner};
 use super::pool::{self, Readers, byte_cells, readers};
 use super::quick;
 use super::recent;
@@ -38,7 +39,7 @@ use crate::frames;
 use crate::heap;
 use crate::perturb;
 use crate::stack;
-use crate::stream::{self, LastAccess, Told};
+use crate::stream::{self, LastAccess, Pasts, Told};
 use crate::thread::Thread;
 
 /// One dynamic access of the program.
@@ -57,7 +58,7 @@ pub struct Access {
 pub const MAY_LOCK: u16 = 1 << 11;
 
 impl Access {
-    fn writes(&self) -> bool {
+    pub(super) fn writes(&self) -> bool {
         self.kind != Kind::Read
     }
 
@@ -98,7 +99,7 @@ pub fn touch_around<T>(thread: &Thread, access: &Access, perform: impl FnOnce() 
         && access.flags & access_flags::FAILED_EXCHANGE != 0;
     let flags = if failed { access.flags } else { access.flags & !access_flags::FAILED_EXCHANGE };
     let access = Access { kind, flags, ..*access };
-    if !quick::note_atomic(thread, &granule, &access) {
+    if !quick::note_atomic(thread, &access) {
         let mut visit = Visit { thread, access: &access, recorded: false, context: None };
         visit.granule(&granule, access.address, access.bytes.min(8));
     }
@@ -206,12 +207,7 @@ impl Visit<'_> {
     }
 
     fn note_sole_access(&self, cell: &Cell) {
-        let time = self.thread.hot().time.get();
-        if self.access.writes() {
-            cell.set_write(self.access.site, time);
-        } else {
-            cell.set_read(self.access.site, time);
-        }
+        cell.set_access(self.access.site, self.thread.hot().time.get(), self.access.writes());
     }
 
     /// The bytes are this thread's: nobody else has come since it wrote, or it alone has read since.
@@ -231,8 +227,8 @@ impl Visit<'_> {
             };
         }
         if self.access.writes() {
-            self.record_after_guest(cell, address, shape);
-            return self.take_over(cell, shape);
+            let stamp = self.record_after_guest(cell, address, shape);
+            return leave_mark(self.thread, cell, shape, self.access, stamp);
         }
         self.repeat(address, shape);
         cell.set_guest_read(self.access.site, self.thread.hot().time.get());
@@ -262,24 +258,18 @@ impl Visit<'_> {
             // A second reader of bytes that nobody has written in this life.
             return open_set(self.thread, cell, address, shape, self.access.site, true);
         }
-        let mut past = PastList::new();
         // An event that lists nothing must not lengthen one from before what it leaves out.
-        let mut not_before = u32::MAX;
-        if !self.is_told(state & SHARED != 0) {
-            past.add_owner(cell);
-            not_before = 0;
-        }
+        let (past, not_before) = if self.is_told(state & SHARED != 0) {
+            (Pasts::NONE, u32::MAX)
+        } else {
+            (past_of_owner(cell.says()), 0)
+        };
         if !is_settled {
             self.announce(address);
         }
-        if self.access.writes() {
-            self.record_after(address, shape, past.as_slice(), not_before);
-            self.take_over(cell, shape);
-        } else if state & (SOLE | FREED) != 0 {
-            let stamp = self.record_after(address, shape, past.as_slice(), not_before);
-            cell.set_guest_read(self.access.site, self.thread.hot().time.get());
-            cell.read_site.store(stamp, Relaxed);
-            cell.set_state(self.thread.number() as u32 | SHARED | shape);
+        if self.access.writes() || state & (SOLE | FREED) != 0 {
+            let stamp = self.record_after(address, shape, &past, not_before);
+            leave_mark(self.thread, cell, shape, self.access, stamp);
         } else {
             // The reader before us stays in the set, with its read where it is.
             self.record_after_guest(cell, address, shape);
@@ -296,9 +286,9 @@ impl Visit<'_> {
             if set.unwritten.load(Relaxed) != 0 {
                 self.announce(address);
             }
-            self.record_after_readers(cell, set, address, shape);
+            let stamp = self.record_after_readers(cell, set, address, shape);
             give_back_readers(self.thread, index);
-            return self.take_over(cell, shape);
+            return leave_mark(self.thread, cell, shape, self.access, stamp);
         }
         if recent::is_member(set, me) {
             // In this order: the read that is noted comes after its own event, if it has one.
@@ -324,10 +314,9 @@ impl Visit<'_> {
         set: &'static Readers,
         address: u64,
         shape: u32,
-    ) {
+    ) -> u32 {
         if self.is_told(set.unwritten.load(Relaxed) == 0) {
-            self.record_after(address, shape, &[], u32::MAX);
-            return;
+            return self.record_after(address, shape, &Pasts::NONE, u32::MAX);
         }
         recent::settle(cell, cell.state() & INDEX_MASK);
         let mut past = PastList::new();
@@ -335,26 +324,18 @@ impl Visit<'_> {
         let mut block = Some(set);
         while let Some(readers_here) = block {
             if past.has_no_room_for(readers_here) {
-                self.record(address, shape, past.as_slice());
+                self.record_list(address, shape, past.as_slice());
                 past.count = 0;
             }
             past.add_slots(readers_here, self.thread.number());
             block = next_block(readers_here);
         }
-        self.record(address, shape, past.as_slice());
+        self.record_list(address, shape, past.as_slice())
     }
 
     /// Whether the access is the end of the bytes' life.
     fn frees(&self) -> bool {
         self.access.flags & access_flags::FREE != 0
-    }
-
-    /// After a recorded write: the bytes are this thread's alone.
-    fn take_over(&self, cell: &Cell, shape: u32) {
-        cell.set_write(self.access.site, self.thread.hot().time.get());
-        cell.read_site.store(RECORDED, Relaxed);
-        let end_of_life = if self.frees() { FREED } else { 0 };
-        cell.set_state(self.thread.number() as u32 | SOLE | SHARED | shape | end_of_life);
     }
 
     /// The bytes become shared: say what they are part of.
@@ -363,27 +344,27 @@ impl Visit<'_> {
         stack::note_shared(address);
     }
 
-    fn record(&mut self, address: u64, shape: u32, past: &[LastAccess]) -> u32 {
-        self.record_after(address, shape, past, 0)
+    fn record_list(&mut self, address: u64, shape: u32, past: &[LastAccess]) -> u32 {
+        let told = self.next_part(address, shape);
+        stream::append_access(self.thread, &told, past)
     }
 
     /// Records an access to bytes whose last writer left the set when somebody read them, which is recorded
     /// already: so this event lists no past that would tell if it came before.
-    fn record_after_guest(&mut self, cell: &Cell, address: u64, shape: u32) {
-        self.record_after(address, shape, &[], cell.read_site.load(Relaxed));
+    fn record_after_guest(&mut self, cell: &Cell, address: u64, shape: u32) -> u32 {
+        self.record_after(address, shape, &Pasts::NONE, cell.read_site.load(Relaxed))
     }
 
-    fn record_after(
-        &mut self,
-        address: u64,
-        shape: u32,
-        past: &[LastAccess],
-        not_before: u32,
-    ) -> u32 {
+    fn record_after(&mut self, address: u64, shape: u32, past: &Pasts, not_before: u32) -> u32 {
+        let told = self.next_part(address, shape);
+        stream::tell(self.thread, &told, past, not_before)
+    }
+
+    /// Some bytes of the access, about to be recorded.
+    fn next_part(&mut self, address: u64, shape: u32) -> Told {
         let more = if self.recorded { access_flags::CONTINUED } else { 0 };
-        let told = self.told(address, shape, more);
         self.recorded = true;
-        stream::append_access(self.thread, &told, past, not_before)
+        self.told(address, shape, more)
     }
 
     /// In a full recording, a further access to shared bytes is an event too.

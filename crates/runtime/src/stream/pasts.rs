@@ -11,15 +11,10 @@ pub(super) const MOST_PAST: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastAccess {
     pub kind: PastKind,
-    /// It has an event of its own: no need to list it.
-    pub is_recorded: bool,
     pub thread: u16,
     pub time: u16,
     pub site: u32,
 }
-
-pub const NO_PAST: LastAccess =
-    LastAccess { kind: PastKind::Read, is_recorded: true, thread: 0, time: 0, site: 0 };
 
 /// At most two past accesses, packed as `Story` has them.
 #[derive(Clone, Copy)]
@@ -76,10 +71,6 @@ impl Pasts {
     }
 
     fn add(&mut self, past: &LastAccess) {
-        if past.is_recorded {
-            self.recorded = Pasts::recorded(past.thread, past.site, past.time).recorded;
-            return;
-        }
         let place = self.count() as u32;
         self.sites |= (past.site as u64) << (32 * place);
         self.who |=
@@ -107,7 +98,6 @@ impl Pasts {
                 2 => PastKind::Write,
                 _ => PastKind::Free,
             },
-            is_recorded: false,
             thread: (self.who >> (16 * index)) as u16,
             time: (self.times >> (16 * index)) as u16,
             site: (self.sites >> (32 * index)) as u32,

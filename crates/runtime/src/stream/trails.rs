@@ -1,5 +1,7 @@
 //! The short cut to lengthening an access: a loop over memory comes to its next element.
 
+use unpick_events::Context;
+
 use super::slots::numbered;
 use crate::thread::Thread;
 
@@ -21,14 +23,14 @@ pub struct Element {
     /// The cell's words before the access.
     pub said: [u64; 2],
     pub site: u32,
-    pub context: u32,
+    pub context: Context,
     pub writes: bool,
 }
 
 /// As many loops as run at the same time, inside each other.
 pub const TRAILS: usize = 16;
 pub const NO_TRAIL: Trail = Trail {
-    next: Element { address: 0, said: [0; 2], site: 0, context: 0, writes: false },
+    next: Element { address: 0, said: [0; 2], site: 0, context: Context(0), writes: false },
     period: 0,
     stamp: 0,
     step: 0,

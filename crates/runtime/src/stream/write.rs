@@ -181,8 +181,7 @@ pub(super) fn write_access(
     long: Option<u64>,
     past: &[LastAccess],
 ) -> Option<*mut u64> {
-    let listed = past.iter().filter(|access| !access.is_recorded);
-    header.words = HEADER_WORDS + long.is_some() as usize + listed.clone().count() * PAST_WORDS;
+    header.words = HEADER_WORDS + long.is_some() as usize + past.len() * PAST_WORDS;
     if long.is_some() {
         header.flags |= access_flags::LONG;
     }
@@ -197,7 +196,7 @@ pub(super) fn write_access(
     put(packed[1]);
     put(packed[2]);
     long.into_iter().for_each(&mut put);
-    for access in listed {
+    for access in past {
         past_of(access).pack().into_iter().for_each(&mut put);
     }
     publish(at, packed[0]);

@@ -6,7 +6,7 @@
 use core::arch::{asm, naked_asm};
 use unpick_events::Kind;
 
-use super::{perform, perform_exchange};
+use super::{exchange_flags, perform, plain_flags};
 
 /// Stores `value` if the 16 bytes at `address` are `expected`; gives what was there.
 fn exchange_if_equal(address: u64, expected: u128, value: u128) -> u128 {
@@ -41,18 +41,22 @@ fn update(address: u64, change: impl Fn(u128) -> u128) -> u128 {
 }
 
 pub extern "C" fn load(address: u64, order: i32, site: u64) -> u128 {
-    perform(address, 16, site, order, || (exchange_if_equal(address, 0, 0), Kind::Read))
+    perform(address, 16, site, plain_flags(order, 16), || {
+        (exchange_if_equal(address, 0, 0), Kind::Read)
+    })
 }
 
 pub extern "C" fn store(address: u64, value: u128, order: i32, site: u64) {
-    perform(address, 16, site, order, || (update(address, |_| value), Kind::Write));
+    perform(address, 16, site, plain_flags(order, 16), || {
+        (update(address, |_| value), Kind::Write)
+    });
 }
 
 macro_rules! updates {
     ($($name:ident = $change:expr;)*) => {$(
         pub extern "C" fn $name(address: u64, value: u128, order: i32, site: u64) -> u128 {
             let change: fn(u128, u128) -> u128 = $change;
-            perform(address, 16, site, order, || (update(address, |old| change(old, value)), Kind::ReadWrite))
+            perform(address, 16, site, plain_flags(order, 16), || (update(address, |old| change(old, value)), Kind::ReadWrite))
         }
     )*};
 }
@@ -68,7 +72,7 @@ updates! {
 }
 
 fn exchange_if(address: u64, expected: u128, value: u128, order: i32, site: u64) -> u128 {
-    perform_exchange(address, 16, site, order, || {
+    perform(address, 16, site, exchange_flags(order), || {
         let found = exchange_if_equal(address, expected, value);
         (found, if found == expected { Kind::ReadWrite } else { Kind::Read })
     })
