@@ -11,11 +11,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use unpick_problem::Problem;
 
 use crate::folders::{Folders, crate_folder};
-use crate::machine::first_line_of;
 use crate::options::Optimisation;
 use crate::third_party::{LibrarySources, ThirdParty};
 use crate::variant::{Compiler, Recipe, Runtime, Variant};
 use crate::workload::Workload;
+use unpick_bench_results::machine::first_line_of;
 
 pub struct Builder {
     pub folders: Folders,

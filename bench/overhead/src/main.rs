@@ -12,12 +12,10 @@ mod compile;
 mod figures;
 mod folders;
 mod launch;
-mod machine;
 mod measure;
 mod options;
 mod report;
 mod results;
-mod results_file;
 mod statistics;
 mod third_party;
 mod variant;
@@ -26,6 +24,7 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::Parser;
+use unpick_bench_results::{machine, write_section, write_whole};
 use unpick_problem::Problem;
 
 use crate::options::Options;
@@ -44,12 +43,12 @@ fn run(options: &Options) -> Result<ExitCode, Problem> {
     let load_before = machine::load();
     let results = measure::measure(options)?;
     if let Some(file) = &options.samples {
-        results_file::write_whole(file, &results.tab_separated())?;
+        write_whole(file, &results.tab_separated())?;
     }
     let section = report::section(options, &results, &load_before);
     println!("{section}");
     if let Some(file) = &options.out {
-        results_file::write_section(file, &section)?;
+        write_section(file, "bench/overhead", &section)?;
     }
     let failures = results.failures();
     for failure in &failures {

@@ -1,7 +1,9 @@
 //! The report: one Markdown section, for the terminal and for docs/RESULTS.md alike.
 
+use unpick_bench_results::{command_line, machine, table};
+
+use crate::compile::clang;
 use crate::figures::{Figure, Scope, figures};
-use crate::machine;
 use crate::options::{Options, Scale};
 use crate::results::{Cell, Quantity, Results};
 use crate::statistics::geometric_mean;
@@ -36,10 +38,15 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn setting(&self, load_before: &str) -> String {
-        let mut lines: Vec<_> =
-            machine::description().iter().map(|fact| format!("- {fact}")).collect();
+        let mut lines: Vec<_> = machine::description(&["gcc", clang(false), "valgrind"])
+            .iter()
+            .map(|fact| format!("- {fact}"))
+            .collect();
         lines.push(format!("- load averages before the first run: {load_before}"));
-        lines.push(format!("- command: `{}`", command_line(std::env::args())));
+        lines.push(format!(
+            "- command: `{}`",
+            command_line("unpick-bench-overhead", std::env::args())
+        ));
         lines.push(format!(
             "- all variants compiled with `{} -g`; {} rounds, variants take turns in each; medians",
             self.options.optimise.flag(),
@@ -219,31 +226,6 @@ fn figures_table(figures: &[Figure]) -> String {
     table(&rows)
 }
 
-/// A Markdown table with columns of even width, so that it reads well on a terminal too.
-fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0).max(3);
-    let widths: Vec<_> = (0..columns).map(width).collect();
-    let mut lines: Vec<_> = rows.iter().map(|row| table_line(row, &widths)).collect();
-    let dashes: Vec<_> = widths.iter().enumerate().map(|(at, &width)| rule(at, width)).collect();
-    lines.insert(1.min(lines.len()), format!("|{}|", dashes.join("|")));
-    lines.join("\n")
-}
-
-fn table_line(row: &[String], widths: &[usize]) -> String {
-    let pad = |(at, (text, &width)): (usize, (&String, &usize))| match at {
-        0 => format!(" {text:<width$} "),
-        _ => format!(" {text:>width$} "),
-    };
-    let cells: Vec<_> = row.iter().zip(widths).enumerate().map(pad).collect();
-    format!("|{}|", cells.join("|"))
-}
-
-/// The first column is aligned left, numbers right.
-fn rule(column: usize, width: usize) -> String {
-    if column == 0 { "-".repeat(width + 2) } else { format!("{}:", "-".repeat(width + 1)) }
-}
-
 fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
@@ -260,41 +242,14 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "unknown".to_owned(), |share| format!("{:.0}%", share * 100.0))
 }
 
-/// How to get the same table again, from the arguments this program was called with.
-fn command_line(arguments: impl Iterator<Item = String>) -> String {
-    let given: Vec<_> = arguments.skip(1).collect();
-    let separator = if given.is_empty() { "" } else { " -- " };
-    format!("cargo run --release -p unpick-bench-overhead{separator}{}", given.join(" "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_table_lines_up() {
-        let rows = [
-            vec!["workload".to_owned(), "x".to_owned()],
-            vec!["lu".to_owned(), "12.34".to_owned()],
-        ];
-        let expected = "| workload |     x |\n|----------|------:|\n| lu       | 12.34 |";
-        assert_eq!(table(&rows), expected);
-    }
 
     #[test]
     fn numbers_keep_three_digits_or_so() {
         assert_eq!([number(Some(1.234)), number(Some(12.34)), number(None)], ["1.23", "12.3", "-"]);
         assert_eq!(mebibytes(Some(3.0 * 1024.0 * 1024.0)), "3.00");
         assert_eq!(percent(Some(0.256)), "26%");
-    }
-
-    #[test]
-    fn the_command_can_be_pasted() {
-        let line = |given: &[&str]| command_line(given.iter().map(|&word| word.to_owned()));
-        assert_eq!(line(&["bench"]), "cargo run --release -p unpick-bench-overhead");
-        assert_eq!(
-            line(&["bench", "--repeat", "3"]),
-            "cargo run --release -p unpick-bench-overhead -- --repeat 3"
-        );
     }
 }

@@ -15,9 +15,11 @@
 
 mod hidden;
 mod pair_list;
+mod torn_rows;
 mod walk;
 pub mod window;
 
 pub use hidden::{HiddenPairs, SiteAccess};
 pub use pair_list::{Pair, PairCollector, PairList};
+pub use torn_rows::{Torn, TornRows};
 pub use walk::{AccessId, AccessTable, LivedBytes, LocationId, WindowWalk};

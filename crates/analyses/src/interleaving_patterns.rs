@@ -52,10 +52,19 @@ pub struct Options {
     pub access_window: u32,
     /// Places in the list of pairs that two pairs may be apart.
     pub pair_window: u32,
+    /// Also P4 to P8 by the accesses at the very place where a row was torn, which the window may not keep (UNICORN mode only).
+    pub torn_rows: bool,
+}
+
+impl Options {
+    /// As the papers define it: what the access window shows, and nothing else.
+    pub fn by_window_only() -> Options {
+        Options { torn_rows: false, ..Options::default() }
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100 }
+        Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100, torn_rows: true }
     }
 }

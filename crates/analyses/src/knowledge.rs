@@ -16,11 +16,20 @@ pub trait Knowledge {
         recorded_change(&event.action)
     }
 
-    /// Whether atomic accesses at a site are steps of a lock. What they touch is no variable of the user's: who takes a lock
-    /// before whom says nothing that the accesses under it do not say, and locks of C are no accesses at all.
-    fn is_lock_code(&self, _site: Site) -> bool {
-        false
+    /// Whose state accesses at a site are to. State of a library is no variable of the user's: who takes a lock or drops an `Arc`
+    /// before whom says nothing that the accesses around it do not say, and locks of C are no accesses at all.
+    fn state_of(&self, _site: Site) -> State {
+        State::OfUser
     }
+}
+
+/// Whose state an access is to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    OfUser,
+    /// Words of locks, counts of references, what threads are started with.
+    OfLibrary,
+    Unknown,
 }
 
 /// A recording knows its module map. Where several modules share the low 32 bits of an address, it takes the first.

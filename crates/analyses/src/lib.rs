@@ -16,5 +16,5 @@ pub mod locks_held;
 pub mod ranking;
 
 pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, RunPatterns};
-pub use knowledge::Knowledge;
+pub use knowledge::{Knowledge, State};
 pub use ranking::{Conclusion, Formula, LabelledRun, conclude};

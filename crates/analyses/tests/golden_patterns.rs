@@ -5,8 +5,10 @@ mod traces;
 use traces::{collect, names};
 use unpick_analyses::{Mode, Options};
 
-const FALCON: Options = Options { mode: Mode::Falcon, access_window: 5, pair_window: 100 };
-const UNICORN: Options = Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100 };
+/// What the papers define: the access window, and nothing else.
+const UNICORN: Options =
+    Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100, torn_rows: false };
+const FALCON: Options = Options { mode: Mode::Falcon, ..UNICORN };
 
 /// Falcon, Fig. 1 (b), trace 2: the statements 1-6-4-2-5-7-3.
 const FALCON_TRACE_2: &str = "1r x 1, 1w x 1, 3r x 6, 3w x 6, 2r x 4, 1r y 2, 1w y 2, \
@@ -125,4 +127,14 @@ impl<const N: usize> Sorted for [&str; N] {
         });
         names
     }
+}
+
+/// A lost update: deposit by 1, then 2 writes between the read and the write of 1's next deposit.
+#[test]
+fn a_lost_update_after_an_own_write_is_seen_where_the_row_was_torn() {
+    let trace = "1r x 1, 1w x 2, 1r x 1, 2r x 1, 2w x 2, 1w x 2";
+    let window_only = names(&collect(trace, UNICORN));
+    assert!(!window_only.contains(&"P7 1 2 2".to_owned()), "{window_only:?}");
+    let with_rows = names(&collect(trace, Options { torn_rows: true, ..UNICORN }));
+    assert!(with_rows.contains(&"P7 1 2 2".to_owned()), "{with_rows:?}");
 }

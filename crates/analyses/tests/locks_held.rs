@@ -2,7 +2,7 @@
 
 use unpick_analyses::interleaving_patterns::{Memory, Touch};
 use unpick_analyses::locks_held::{Moment, locks_held};
-use unpick_analyses::{Collector, Knowledge, Options, RunPatterns};
+use unpick_analyses::{Collector, Knowledge, Options, RunPatterns, State};
 use unpick_events::kind::{access_flags, lock_flags};
 use unpick_events::{Kind, Past, Site, ThreadId, access::PastKind};
 use unpick_recording::Recording;
@@ -157,8 +157,8 @@ impl Knowledge for OneLock<'_> {
         self.0.return_address(site)
     }
 
-    fn is_lock_code(&self, site: Site) -> bool {
-        site == Site(0x77)
+    fn state_of(&self, site: Site) -> State {
+        if site == Site(0x77) { State::OfLibrary } else { State::OfUser }
     }
 }
 

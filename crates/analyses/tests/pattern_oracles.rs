@@ -222,6 +222,37 @@ fn naive_hidden_pairs(
     hidden
 }
 
+/// Two accesses that a thread makes one after the other, and one by another thread in between: the first of its row, or the
+/// one that the window keeps.
+fn naive_torn_rows(steps: &[Step], window: usize) -> BTreeSet<(u8, Vec<u64>)> {
+    let mut torn = BTreeSet::new();
+    for (_, life) in histories(steps) {
+        let row_of =
+            |at: usize| life[..=at].windows(2).filter(|two| two[0].thread != two[1].thread).count();
+        let row = |number: usize| (0..life.len()).filter(move |&at| row_of(at) == number);
+        let kept_of = |number: usize| {
+            let last_write = row(number).rfind(|&at| life[at].is_write);
+            last_write.or(row(number).next_back())
+        };
+        for (at, first) in life.iter().enumerate() {
+            let next = (at + 1..life.len()).find(|&next| life[next].thread == first.thread);
+            let Some(next) = next.filter(|&next| row_of(next) - row_of(at) < window) else {
+                continue;
+            };
+            for between in at + 1..next {
+                let number = row_of(between);
+                if [row(number).next(), kept_of(number)].contains(&Some(between)) {
+                    let accesses = [*first, life[between], life[next]];
+                    let pattern = pattern_of(&on_x(&accesses), Class::SingleVariable);
+                    let sites = accesses.map(|access| u64::from(access.site)).to_vec();
+                    torn.extend(pattern.map(|pattern| (pattern.number(), sites)));
+                }
+            }
+        }
+    }
+    torn
+}
+
 fn naive_combination(one: &NaivePair, other: &NaivePair) -> Option<(PatternId, Vec<Seen>)> {
     let ([a, b], [c, d]) = (one.ends, other.ends);
     if !one.lives.is_disjoint(&other.lives) {
@@ -269,9 +300,20 @@ proptest! {
     fn unicorn_agrees_with_the_definitions(
         steps in prop::collection::vec(step(), 0..40), access_window in 2..7_u32, pair_window in 1..20_u32,
     ) {
-        let run = collect_steps(&steps, Options { mode: Mode::Unicorn, access_window, pair_window });
+        let run = collect_steps(&steps, Options { access_window, pair_window, ..Options::by_window_only() });
         let expected = naive_unicorn(&steps, access_window as usize, pair_window as usize);
         prop_assert_eq!(summary_of(&run), expected);
+    }
+
+    #[test]
+    fn torn_rows_come_in_addition_to_what_the_window_shows(
+        steps in prop::collection::vec(step(), 0..40), access_window in 2..7_u32,
+    ) {
+        let by_window = Options { access_window, ..Options::by_window_only() };
+        let mut expected: BTreeSet<_> = summary_of(&collect_steps(&steps, by_window)).into_keys().collect();
+        expected.extend(naive_torn_rows(&steps, access_window as usize));
+        let run = collect_steps(&steps, Options { torn_rows: true, ..by_window });
+        prop_assert_eq!(summary_of(&run).into_keys().collect::<BTreeSet<_>>(), expected);
     }
 
     #[test]
@@ -293,7 +335,7 @@ proptest! {
         steps in prop::collection::vec(step(), 0..40), access_window in 2..7_u32,
     ) {
         // Falcon knows single variables only: a wide access would be counted once for each of them here.
-        let run = collect_steps(&steps, Options { mode: Mode::Falcon, access_window, pair_window: 0 });
+        let run = collect_steps(&steps, Options { mode: Mode::Falcon, access_window, ..Options::default() });
         let found = summary_of(&run);
         let expected = naive_falcon(&steps, access_window as usize);
         let identities = |summary: &Summary| summary.iter().map(|(key, figures)| (key.clone(), figures.1)).collect::<Vec<_>>();

@@ -45,7 +45,7 @@ fn falcon_figure_1() {
         .map(|(x, y)| format!("{x}, {y}, {check}"));
     let labels = [Label::Pass, Label::Pass, Label::Pass, Label::Fail];
     let labelled: Vec<_> = labels.into_iter().zip(traces.iter().map(String::as_str)).collect();
-    let options = Options { mode: Mode::Falcon, access_window: 5, pair_window: 0 };
+    let options = Options { mode: Mode::Falcon, ..Options::default() };
     let scores = scores(&concluded(&runs(&labelled, options), Formula::Jaccard));
     assert_eq!(scores["P5 1 6 3"], 0.0);
     assert_eq!(scores["P5 1 4 3"], 0.5);

@@ -41,6 +41,9 @@ pub struct View {
     /// How far apart in the list of pairs two pairs of a pattern may be
     #[arg(long, value_name = "N", default_value_t = Options::default().pair_window, value_parser = at_least_two)]
     pair_window: u32,
+    /// Look at nothing but the access window, as the papers do: no atomicity violations by the accesses next to the break
+    #[arg(long)]
+    window_only: bool,
 }
 
 fn formula(text: &str) -> Result<Formula, String> {
@@ -62,7 +65,12 @@ fn at_least_two(text: &str) -> Result<u32, String> {
 
 impl View {
     pub fn options(&self) -> Options {
-        Options { mode: self.mode, access_window: self.window, pair_window: self.pair_window }
+        Options {
+            mode: self.mode,
+            access_window: self.window,
+            pair_window: self.pair_window,
+            torn_rows: !self.window_only,
+        }
     }
 }
 
@@ -169,16 +177,17 @@ impl Source {
 }
 
 fn recordings_are_gone(run: &StoredRun, options: Options) -> Problem {
-    let Options { mode, access_window, pair_window } = options;
+    let Options { mode, access_window, pair_window, torn_rows } = options;
     let mode = match mode {
         Mode::Unicorn => "unicorn",
         Mode::Falcon => "falcon",
     };
+    let only = if torn_rows { "" } else { " --window-only" };
     Problem::usage(format!("run {} cannot be looked at in another way", run.number))
         .at("folder", run.folder.display())
         .why("its recordings were not kept, only its patterns")
         .next(format!(
-            "rank as it was hunted: unpick rank --mode {mode} --window {access_window} --pair-window {pair_window}; \
+            "rank as it was hunted: unpick rank --mode {mode} --window {access_window} --pair-window {pair_window}{only}; \
              or hunt again with --keep all"
         ))
 }

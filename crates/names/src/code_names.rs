@@ -13,7 +13,8 @@ use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleBlock, ExampleLoc
 use unpick_findings::{Frame, Names, Place};
 use unpick_recording::LockKind;
 use unpick_symbols::{
-    Access, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch, rust_lock,
+    Access, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch, Whose,
+    rust_lock, whose,
 };
 
 use crate::lock_names::{bytes_of_lock, kind_called, without_inner_members, without_lock_word};
@@ -58,6 +59,13 @@ impl CodeNames {
         let mut loaded = self.loaded();
         let address = loaded.address(module, offset)?;
         rust_lock(&loaded.symbols.place(address)).map(|lock| lock.step)
+    }
+
+    /// Whose state an access before a return address is to.
+    pub fn whose(&self, module: &CodeModule, offset: u64) -> Whose {
+        let mut loaded = self.loaded();
+        let address = loaded.address(module, offset);
+        address.map_or(Whose::Unknown, |address| whose(&loaded.symbols.place(address)))
     }
 
     /// Why names are poorer than they could be, and what would help; for what was asked so far.

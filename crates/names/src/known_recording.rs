@@ -7,12 +7,12 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use unpick_analyses::Knowledge;
 use unpick_analyses::interleaving_patterns::CodeModule;
 use unpick_analyses::locks_held::{LockChange, recorded_change};
+use unpick_analyses::{Knowledge, State};
 use unpick_events::Site;
 use unpick_recording::{AccessKind, Action, Event, Module, Recording};
-use unpick_symbols::LockStep;
+use unpick_symbols::{LockStep, Whose};
 
 use crate::code_names::CodeNames;
 use crate::lock_steps::{change_by, is_step};
@@ -23,12 +23,13 @@ pub struct KnownRecording<'r> {
     names: &'r CodeNames,
     addresses: RefCell<HashMap<Site, Option<u64>>>,
     lock_steps: RefCell<HashMap<Site, Option<LockStep>>>,
+    states: RefCell<HashMap<Site, State>>,
 }
 
 impl<'r> KnownRecording<'r> {
     pub fn new(recording: &'r Recording, names: &'r CodeNames) -> KnownRecording<'r> {
-        let (addresses, lock_steps) = Default::default();
-        KnownRecording { recording, names, addresses, lock_steps }
+        let (addresses, lock_steps, states) = Default::default();
+        KnownRecording { recording, names, addresses, lock_steps, states }
     }
 
     /// Of several modules that share the low bits, one with instrumented code there is the likeliest.
@@ -59,11 +60,29 @@ impl<'r> KnownRecording<'r> {
     }
 
     fn find_lock_step(&self, site: Site) -> Option<LockStep> {
+        let (module, offset) = self.place_of(site)?;
+        self.names.lock_step(&module, offset)
+    }
+
+    fn find_state(&self, site: Site) -> State {
+        if self.lock_step(site).is_some() {
+            return State::OfLibrary;
+        }
+        let Some((module, offset)) = self.place_of(site) else { return State::Unknown };
+        match self.names.whose(&module, offset) {
+            Whose::Users => State::OfUser,
+            Whose::Librarys => State::OfLibrary,
+            Whose::Unknown => State::Unknown,
+        }
+    }
+
+    /// The module of a site, and its address in the module's file.
+    fn place_of(&self, site: Site) -> Option<(CodeModule, u64)> {
         let address = self.return_address(site)?;
         let before = address.checked_sub(1)?;
         let module =
             self.recording.modules().iter().rev().find(|module| module.contains(before))?;
-        self.names.lock_step(&code_module(module), address.wrapping_sub(module.bias))
+        Some((code_module(module), address.wrapping_sub(module.bias)))
     }
 
     fn rust_change(&self, event: &Event<'_>) -> Option<LockChange> {
@@ -93,8 +112,13 @@ impl Knowledge for KnownRecording<'_> {
         address
     }
 
-    fn is_lock_code(&self, site: Site) -> bool {
-        self.lock_step(site).is_some()
+    fn state_of(&self, site: Site) -> State {
+        if let Some(&known) = self.states.borrow().get(&site) {
+            return known;
+        }
+        let state = self.find_state(site);
+        self.states.borrow_mut().insert(site, state);
+        state
     }
 
     fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {

@@ -39,6 +39,7 @@ mod globals;
 mod heap;
 mod library_code;
 mod locals;
+mod machinery;
 mod member_path;
 mod module;
 mod module_info;
@@ -58,6 +59,7 @@ use std::sync::Arc;
 use unpick_problem::Problem;
 
 pub use heap::HeapName;
+pub use machinery::{Whose, whose};
 pub use module_info::ModuleInfo;
 pub use place::{Frame, Place};
 pub use rust_locks::{LockStep, RustLock, rust_lock};

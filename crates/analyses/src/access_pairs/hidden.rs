@@ -68,6 +68,6 @@ fn different_sites(row: &[Access]) -> Vec<Access> {
     different
 }
 
-fn site_access(access: &Access) -> SiteAccess {
+pub fn site_access(access: &Access) -> SiteAccess {
     SiteAccess { site: access.site, is_write: access.is_write() }
 }

@@ -77,8 +77,8 @@ pub struct PairCollector {
 }
 
 impl PairCollector {
-    pub fn new(window: usize) -> PairCollector {
-        PairCollector { walk: WindowWalk::new(window), meetings: Vec::new() }
+    pub fn new(walk: WindowWalk) -> PairCollector {
+        PairCollector { walk, meetings: Vec::new() }
     }
 
     /// Takes in all pairs of some histories.

@@ -8,9 +8,10 @@ use unpick_events::access::PastKind;
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access, Histories, Life, Order};
 
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, State};
 
 use super::hidden::HiddenPairs;
+use super::torn_rows::TornRows;
 use super::window::{keep, windows};
 
 /// An access that is part of something found, by number.
@@ -108,6 +109,8 @@ pub struct WindowWalk {
     /// Where shared memory was accessed at all, in a pair or not.
     pub sites: FxHashSet<Site>,
     pub hidden: HiddenPairs,
+    /// Only where rows are asked for.
+    pub torn: Option<TornRows>,
     kept: Vec<Access>,
 }
 
@@ -119,8 +122,14 @@ impl WindowWalk {
             locations: Vec::new(),
             sites: FxHashSet::default(),
             hidden: HiddenPairs::new(window),
+            torn: None,
             kept: Vec::new(),
         }
+    }
+
+    /// Looks for torn rows as well.
+    pub fn with_torn_rows(self) -> WindowWalk {
+        WindowWalk { torn: Some(TornRows::new(self.window)), ..self }
     }
 
     /// `look` is shown the window of each access as it leaves, and says whether it found something there.
@@ -131,7 +140,7 @@ impl WindowWalk {
         mut look: impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
     ) {
         for location in histories.locations() {
-            for life in location.lives.iter().filter(|life| !is_of_lock(life, knowledge)) {
+            for life in location.lives.iter().filter(|life| !is_of_library(life, knowledge)) {
                 self.walk_life(&location.bytes, life, &mut look);
             }
         }
@@ -149,7 +158,9 @@ impl WindowWalk {
             self.hidden.take_in(&life.accesses);
         }
         let number = LocationId(self.locations.len() as u32);
-        let mut found = false;
+        let torn = self.torn.as_mut().filter(|_| self.kept.len() > 2);
+        let mut found =
+            torn.is_some_and(|torn| torn.take_in(&life.accesses, number, &mut self.accesses));
         for window in windows(&self.kept, self.window) {
             found |= look(window, number, &mut self.accesses);
         }
@@ -159,8 +170,17 @@ impl WindowWalk {
     }
 }
 
-/// Whether the bytes were the word of a lock.
-fn is_of_lock(life: &Life, knowledge: &dyn Knowledge) -> bool {
-    let is_step = |access: &Access| access.flags.is_atomic() && knowledge.is_lock_code(access.site);
-    life.accesses.iter().any(is_step)
+/// Whether the bytes were state of a library: atomic, and touched by it; or touched by nobody else, while they lived.
+fn is_of_library(life: &Life, knowledge: &dyn Knowledge) -> bool {
+    let mut touched = false;
+    let mut by_others = false;
+    for access in &life.accesses {
+        match knowledge.state_of(access.site) {
+            State::OfLibrary if access.flags.is_atomic() => return true,
+            State::OfLibrary => touched = true,
+            State::OfUser => by_others |= access.kind != PastKind::Free,
+            State::Unknown => {}
+        }
+    }
+    touched && !by_others
 }

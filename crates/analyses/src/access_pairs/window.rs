@@ -16,10 +16,12 @@ pub const SMALLEST_WINDOW: usize = 2;
 /// Puts the accesses of one life that the window keeps into `kept`.
 pub fn keep(accesses: &[Access], kept: &mut Vec<Access>) {
     kept.clear();
-    for row in rows(accesses) {
-        let last_write = row.iter().rfind(|access| access.is_write());
-        kept.extend(last_write.or(row.last()));
-    }
+    kept.extend(rows(accesses).filter_map(kept_of));
+}
+
+/// The access of a row that the window keeps.
+pub fn kept_of(row: &[Access]) -> Option<&Access> {
+    row.iter().rfind(|access| access.is_write()).or(row.last())
 }
 
 /// The accesses that one thread makes in a row: the window keeps one of each.

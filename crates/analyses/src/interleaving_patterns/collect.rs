@@ -20,7 +20,7 @@ use crate::locks_held::{HeldLock, Moment, locks_held};
 use super::blocks::Blocks;
 use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
-use super::falcon::FalconCollector;
+use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
 use super::result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
@@ -112,7 +112,9 @@ impl Collector {
     }
 
     fn add_pairs(&mut self, process: &mut Process<'_>) {
-        let mut collector = PairCollector::new(self.options.access_window as usize);
+        let walk = WindowWalk::new(self.options.access_window as usize);
+        let walk = if self.options.torn_rows { walk.with_torn_rows() } else { walk };
+        let mut collector = PairCollector::new(walk);
         for slice in slices(process.recording) {
             collector.take_in(&Histories::within(process.recording, slice), process.knowledge);
         }
@@ -124,8 +126,8 @@ impl Collector {
         let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
         drop(list);
         self.left_out += combined.left_out;
-        let found = combined.found.into_iter().map(|found| (identity(&found, &sites), found));
-        let found = found.collect();
+        let found = combined.found.into_iter().chain(torn_rows(&collector.walk, &ranks));
+        let found = found.map(|found| (identity(&found, &sites), found)).collect();
         self.merge(process, found, &collector.walk, &ranks);
     }
 
@@ -184,6 +186,13 @@ impl Collector {
     ) {
         self.merge_sites(process, walk);
         found.sort_unstable_by_key(|(identity, _)| *identity);
+        found.dedup_by(|(identity, further), (known_as, known)| {
+            let is_known = identity == known_as;
+            if is_known {
+                known.merge(further);
+            }
+            is_known
+        });
         found.retain(|(identity, found)| !self.add_to_known(identity, found));
         let lock_sets = self.lock_sets_of(process, &found, walk);
         let mut walked = Walked { walk, ranks, lock_sets, numbers: FxHashMap::default() };

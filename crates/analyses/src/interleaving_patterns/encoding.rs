@@ -11,7 +11,7 @@ use unpick_problem::Problem;
 use super::result::{Access, Block, CodeSite, Lock, Memory, RunPatterns};
 
 const MAGIC: [u8; 8] = *b"UNPIPATT";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEADER: usize = 17;
 
 impl RunPatterns {

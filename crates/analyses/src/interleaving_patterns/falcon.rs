@@ -95,6 +95,25 @@ pub fn pair(first: &Access, second: &Access) -> Option<PatternId> {
     PatternId::of_pair(kind_of(first), kind_of(second))
 }
 
+/// The patterns of torn rows, each once.
+pub fn torn_rows(walk: &WindowWalk, ranks: &[u32]) -> Vec<Found> {
+    let torn = walk.torn.iter().flat_map(|torn| torn.found.values());
+    let found = torn.filter_map(|torn| {
+        let [first, middle, last] = torn.accesses.map(|id| walk.accesses.get(id));
+        let [one, two, three] = torn.accesses;
+        Some(Found {
+            pattern: triple(first, middle, last)?,
+            accesses: [Some(one), Some(two), Some(three), None],
+            locations: [torn.location, torn.location],
+            count: torn.count,
+            access_window: torn.window,
+            pair_distance: 0,
+            complete_at: ranks[three.index()],
+        })
+    });
+    found.collect()
+}
+
 /// The pattern that three accesses to one location are, of which another thread made the middle one.
 fn triple(first: &Access, middle: &Access, last: &Access) -> Option<PatternId> {
     if !is_pair(first, middle) {

@@ -10,6 +10,7 @@
 //! Invents doubt where the cause itself lies in code so rare that only failing runs executed it; then no other pattern should
 //! explain these runs.
 
+use unpick_analyses::interleaving_patterns::Class;
 use unpick_analyses::ranking::{Conclusion, Ranked};
 
 pub fn is_doubtful(conclusion: &Conclusion, ranked: &Ranked) -> bool {
@@ -18,7 +19,14 @@ pub fn is_doubtful(conclusion: &Conclusion, ranked: &Ranked) -> bool {
 }
 
 fn is_failing_code(conclusion: &Conclusion, ranked: &Ranked) -> bool {
-    ranked.key.sites().iter().any(|&site| !conclusion.has_passed(site))
+    telling_sites(ranked).iter().any(|&site| !conclusion.has_passed(site))
+}
+
+/// The sites whose absence from passing runs means something: where a row was torn, its own accesses are next to the break, and
+/// a recording does not know what stands inside a row that stays whole.
+fn telling_sites(ranked: &Ranked) -> &[u32] {
+    let sites = ranked.key.sites();
+    if ranked.key.pattern.class() == Class::SingleVariable { &sites[1..2] } else { sites }
 }
 
 /// Whether `cause` can be what is behind `seed`: nearly all failing runs of the seed have it (windows can miss it in some), passing

@@ -23,6 +23,9 @@ use unpick_analyses::ranking::{Conclusion, PatternKey, Ranked};
 use super::doubt::is_doubtful;
 use super::steps_of;
 
+/// A row that passing runs tear at least this many times more seldom than failing ones is meant to stay whole.
+const RARER: u64 = 4;
+
 /// What an access does, and where.
 type Step = (AccessKind, u32);
 
@@ -71,7 +74,9 @@ impl Partners {
     pub fn of(conclusion: &Conclusion, places: impl Iterator<Item = usize>) -> Partners {
         let ranked = |place: usize| &conclusion.ranked[place];
         let is_triple = |place: &usize| ranked(*place).key.pattern.class() == Class::SingleVariable;
-        let mut triples: Vec<usize> = places.filter(is_triple).collect();
+        let tells =
+            |place: &usize| is_triple(place) && is_rare_in_passing(conclusion, ranked(*place));
+        let mut triples: Vec<usize> = places.filter(tells).collect();
         loop {
             let partners = Partners::told_by(conclusion, triples.clone());
             triples.retain(|&triple| !partners.refute(conclusion, ranked(triple)));
@@ -128,6 +133,13 @@ impl Partners {
             is_in_passing(conclusion, ranked.key.pattern, &changed)
         })
     }
+}
+
+/// Whether a row is torn there in failing runs in the first place: where passing runs do that too, it is no row.
+fn is_rare_in_passing(conclusion: &Conclusion, triple: &Ranked) -> bool {
+    let [failed, passed] = [triple.failed, triple.passed].map(u64::from);
+    let [all_failed, all_passed] = [conclusion.runs.failed, conclusion.runs.passed].map(u64::from);
+    RARER * passed * all_failed <= failed * all_passed
 }
 
 /// Whether a passing run has these accesses, by the threads and on the variables of `shape`.

@@ -3,16 +3,16 @@
 use std::fs;
 use std::process::Command;
 
-/// One line per fact, ready for a Markdown list.
-pub fn description() -> Vec<String> {
+/// One line per fact, ready for a Markdown list; `tools` are asked for their version.
+pub fn description(tools: &[&str]) -> Vec<String> {
     let mut facts = vec![
         format!("date: {}", first_line_of("date", &["-u", "+%F"])),
         format!("processor: {}, {} cores", processor(), cores()),
         format!("memory: {}", memory()),
         format!("kernel: {}", first_line_of("uname", &["-sr"])),
     ];
-    let tools = ["gcc", crate::compile::clang(false), "valgrind"];
-    facts.extend(tools.map(|tool| format!("{tool}: {}", first_line_of(tool, &["--version"]))));
+    let version = |tool: &&str| format!("{tool}: {}", first_line_of(tool, &["--version"]));
+    facts.extend(tools.iter().map(version));
     facts
 }
 

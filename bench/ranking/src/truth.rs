@@ -1,0 +1,97 @@
+//! Whether a pattern is the true one: the same accesses, by the same roles, on the lines that carry the markers.
+
+use std::path::PathBuf;
+
+use unpick_analyses::ranking::{Conclusion, Example, Ranked};
+use unpick_findings::{AccessKind, Finding, Frame, Names, RelatedAccess};
+use unpick_subjects::Subject;
+
+/// Role, whether it writes, line in the subject's source.
+type Step = (u8, bool, u32);
+
+/// The true pattern of a subject.
+pub struct Truth {
+    pub pattern: String,
+    source: PathBuf,
+    steps: Vec<Step>,
+}
+
+impl Truth {
+    /// None for a subject that never fails.
+    pub fn of(subject: &Subject) -> Option<Truth> {
+        let lines = subject.lines();
+        let step = |access: &unpick_subjects::Access| {
+            (access.role, writes(access.kind), lines[&access.marker])
+        };
+        let steps = subject.accesses.iter().map(step).collect();
+        let source = PathBuf::from(&subject.name).join(&subject.source);
+        Some(Truth { pattern: subject.pattern.clone()?, source, steps })
+    }
+
+    pub fn leads(&self, finding: &Finding) -> bool {
+        let steps = finding.accesses.iter().map(|access| {
+            let frames = [&access.frame].into_iter().chain(&access.inlined_into);
+            let line = self.line_among(frames.chain(&access.stack));
+            (access.role, writes(access.kind), line.unwrap_or(0))
+        });
+        finding.pattern == self.pattern && steps.eq(self.steps.iter().copied())
+    }
+
+    /// Whether the true pattern is in the finding, in front or behind.
+    pub fn is_in(&self, finding: &Finding) -> bool {
+        let supports = |pattern: &str, accesses: &[RelatedAccess]| {
+            let steps = accesses.iter().map(|access| {
+                let line = self.line_among([&access.frame].into_iter());
+                (access.role, writes(access.kind), line.unwrap_or(0))
+            });
+            pattern == self.pattern && steps.eq(self.steps.iter().copied())
+        };
+        let mut supporters = finding.supporters.iter();
+        self.leads(finding)
+            || supporters.any(|supporter| supports(&supporter.pattern, &supporter.accesses))
+    }
+
+    /// The best place of the true pattern in the ranking.
+    pub fn place_in(&self, conclusion: &Conclusion, names: &dyn Names) -> Option<usize> {
+        let with_evidence = conclusion.ranked.iter().zip(&conclusion.evidence);
+        let examples = with_evidence.map(|(ranked, evidence)| (ranked, evidence.example.as_ref()));
+        examples.into_iter().position(|(ranked, example)| {
+            ranked.key.pattern.name() == self.pattern
+                && example.is_some_and(|example| self.is_at(ranked, example, conclusion, names))
+        })
+    }
+
+    fn is_at(
+        &self,
+        ranked: &Ranked,
+        example: &Example,
+        conclusion: &Conclusion,
+        names: &dyn Names,
+    ) -> bool {
+        let code = &conclusion.code;
+        let steps = ranked.key.pattern.steps().iter().zip(&example.accesses);
+        let steps = steps.map(|(step, access)| {
+            let sites = [access.site].into_iter().chain(access.stack.iter().rev().copied());
+            let line = sites.into_iter().find_map(|site| {
+                let place = names.place(code.sites[site as usize], code);
+                self.line_among([&place.frame].into_iter().chain(&place.inlined_into))
+            });
+            let is_write = step.kind == unpick_analyses::interleaving_patterns::AccessKind::Write;
+            (step.role, is_write, line.unwrap_or(0))
+        });
+        steps.eq(self.steps.iter().copied())
+    }
+
+    /// The line of the first frame that is in the subject's source.
+    fn line_among<'f>(&self, mut frames: impl Iterator<Item = &'f Frame>) -> Option<u32> {
+        frames.find(|frame| self.is_in_source(frame))?.line
+    }
+
+    fn is_in_source(&self, frame: &Frame) -> bool {
+        frame.file.as_ref().is_some_and(|file| PathBuf::from(file).ends_with(&self.source))
+    }
+}
+
+fn writes(kind: AccessKind) -> bool {
+    kind != AccessKind::Read
+}
