@@ -8,6 +8,10 @@
 //! milliseconds). Each is tried once, gentle ones first; then the most promising is taken, by its rate and
 //! a bonus for what is little known (UCB1). Every fifth run is without delays: that tells the bare failure
 //! rate, and gives passing runs. A setting under which the program gets much slower is made rarer.
+//!
+//! **Passing runs must be like the failing ones**, or everything that delays bring about goes with failing. So a setting under which
+//! nearly every run fails is made rarer as well, until some pass; and where passing runs are lacking they are looked
+//! for under settings that have failed.
 //! Pure: the same seed and the same outcomes give the same choices.
 
 use std::time::Duration;
@@ -21,6 +25,8 @@ const PLAIN_EVERY: u64 = 5;
 const SLOWER: u32 = 8;
 const SLOW: Duration = Duration::from_secs(1);
 const MADE_RARER_BY: u32 = 4;
+/// A setting that failed this often without ever passing is too strong: it gives nothing to compare with.
+const TOO_STRONG: u32 = 4;
 
 /// What delays a run gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,6 +86,10 @@ struct Setting {
     passed: u32,
     /// Also those that could not be used.
     tried: u32,
+    /// While failing runs were looked for: what tells how much delays help.
+    sought: Rate,
+    /// Failed since it was last made rarer, without passing once.
+    only_failed: u32,
 }
 
 /// The delays of the next run.
@@ -89,6 +99,7 @@ pub struct Draw {
     pub seed: u64,
     /// Number of its setting; 0 is the one without delays.
     setting: usize,
+    lacking: Lacking,
 }
 
 /// Which kind of run there is not enough of.
@@ -112,7 +123,7 @@ impl Rate {
     }
 }
 
-/// How often runs failed without and with delays.
+/// How often runs failed without and with delays; with delays only while failing runs were looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rates {
     pub plain: Rate,
@@ -160,19 +171,25 @@ impl Perturbation {
     pub fn next(&mut self, lacking: Lacking) -> Draw {
         let setting = if self.drawn.is_multiple_of(PLAIN_EVERY) { 0 } else { self.best(lacking) };
         self.drawn += 1;
-        Draw { delays: self.settings[setting].delays, seed: self.next_seed(), setting }
+        Draw { delays: self.settings[setting].delays, seed: self.next_seed(), setting, lacking }
     }
 
-    /// The setting that promises most; without delays only where passing runs are wanted, or there is nothing else.
+    /// The setting that promises most; without delays only if there is nothing else.
     fn best(&self, lacking: Lacking) -> usize {
-        let first = if lacking == Lacking::Passing { 0 } else { 1 };
-        let candidates = first..self.settings.len();
-        if let Some(untried) = candidates.clone().find(|&at| self.settings[at].tried == 0) {
-            return untried;
+        let delayed = 1..self.settings.len();
+        if lacking == Lacking::Passing {
+            let has_failed = |&at: &usize| self.settings[at].failed > 0;
+            return self.most_promising(delayed.filter(has_failed), lacking);
         }
+        let untried = delayed.clone().find(|&at| self.settings[at].tried == 0);
+        untried.unwrap_or_else(|| self.most_promising(delayed, lacking))
+    }
+
+    /// The earlier, gentler one of two that promise the same.
+    fn most_promising(&self, among: impl Iterator<Item = usize>, lacking: Lacking) -> usize {
         let promise = |at: usize| self.settings[at].promise(lacking, self.drawn);
-        // The earlier, gentler one of two that promise the same.
-        candidates.rev().max_by(|&one, &other| promise(one).total_cmp(&promise(other))).unwrap_or(0)
+        let better = |best: usize, at: usize| if promise(at) > promise(best) { at } else { best };
+        among.reduce(better).unwrap_or(0)
     }
 
     /// SplitMix64; short enough to be typed.
@@ -186,18 +203,14 @@ impl Perturbation {
 
     /// Takes note of how a run ended.
     pub fn learn(&mut self, draw: &Draw, label: Label, duration: Duration) {
+        let is_too_slow = self.is_too_slow(duration);
         let setting = &mut self.settings[draw.setting];
-        setting.tried += 1;
-        match label {
-            Label::Fail => setting.failed += 1,
-            Label::Pass => setting.passed += 1,
-            Label::Unusable => {}
-        }
+        setting.take_note(label, draw.lacking);
         if draw.setting == 0 {
             self.plain_duration = self.plain_duration.max(Some(duration));
-        } else if self.is_too_slow(duration) {
-            let setting = &mut self.settings[draw.setting];
+        } else if is_too_slow || setting.only_failed >= TOO_STRONG {
             setting.delays = setting.delays.rarer(MADE_RARER_BY);
+            setting.only_failed = 0;
         }
     }
 
@@ -209,22 +222,35 @@ impl Perturbation {
     pub fn rates(&self) -> Rates {
         let (plain, delayed) = self.settings.split_at(1);
         let sum = delayed.iter().fold(Rate::default(), |sum, setting| {
-            let rate = setting.rate();
-            Rate { failed: sum.failed + rate.failed, runs: sum.runs + rate.runs }
+            let Rate { failed, runs } = setting.sought;
+            Rate { failed: sum.failed + failed, runs: sum.runs + runs }
         });
-        let failing = delayed.iter().filter(|setting| setting.failed > 0);
-        let share = |setting: &Setting| setting.rate().share().unwrap_or(0.0);
+        let failing = delayed.iter().filter(|setting| setting.sought.failed > 0);
+        let share = |setting: &Setting| setting.sought.share().unwrap_or(0.0);
         let best = failing.max_by(|one, other| {
-            share(one).total_cmp(&share(other)).then(one.failed.cmp(&other.failed))
+            share(one).total_cmp(&share(other)).then(one.sought.failed.cmp(&other.sought.failed))
         });
-        let best = best.map(|setting| (setting.delays, setting.rate()));
-        Rates { plain: plain[0].rate(), delayed: sum, best }
+        let best = best.map(|setting| (setting.delays, setting.sought));
+        let Setting { failed, passed, .. } = plain[0];
+        Rates { plain: Rate { failed, runs: failed + passed }, delayed: sum, best }
     }
 }
 
 impl Setting {
-    fn rate(&self) -> Rate {
-        Rate { failed: self.failed, runs: self.failed + self.passed }
+    fn take_note(&mut self, label: Label, lacking: Lacking) {
+        self.tried += 1;
+        let failed = match label {
+            Label::Fail => 1,
+            Label::Pass => 0,
+            Label::Unusable => return,
+        };
+        self.failed += failed;
+        self.passed += 1 - failed;
+        self.only_failed = if failed == 1 { self.only_failed + 1 } else { 0 };
+        if lacking == Lacking::Failing {
+            self.sought.failed += failed;
+            self.sought.runs += 1;
+        }
     }
 
     /// Upper bound of the share of wanted runs (UCB1): what is little known may still be good.
@@ -296,11 +322,24 @@ mod tests {
     }
 
     #[test]
-    fn where_passing_runs_are_lacking_what_passes_is_preferred() {
+    fn passing_runs_are_looked_for_where_runs_have_failed() {
         let mut policy = Perturbation::new(7);
-        hunt(&mut policy, 60, |delays| !delays.are_none());
-        let plain = (0..10).filter(|_| policy.next(Lacking::Passing).delays.are_none()).count();
-        assert_eq!(plain, 10);
+        let strong = |delays: &Delays| delays.longest_ns > 10_000_000;
+        hunt(&mut policy, 60, |delays| strong(delays));
+        let draws: Vec<_> = (0..20).map(|_| policy.next(Lacking::Passing)).collect();
+        let (plain, delayed): (Vec<&Draw>, Vec<&Draw>) =
+            draws.iter().partition(|draw| draw.delays.are_none());
+        assert_eq!(plain.len(), 4);
+        assert!(delayed.iter().all(|draw| strong(&draw.delays)));
+    }
+
+    #[test]
+    fn delays_under_which_every_run_fails_become_rarer() {
+        let delays = Delays { sync_ppm: 1_000_000, longest_ns: 5, ..Delays::default() };
+        let mut policy = Perturbation::fixed(delays, 1);
+        hunt(&mut policy, 40, |delays| delays.sync_ppm > 70_000);
+        assert_eq!(policy.next(Lacking::Failing).delays.sync_ppm, 0, "the regular run without");
+        assert_eq!(policy.next(Lacking::Failing).delays.sync_ppm, 62_500);
     }
 
     #[test]
