@@ -5,6 +5,7 @@ mod cargo;
 mod cc;
 mod conclude;
 mod delays;
+mod demo;
 mod doctor;
 mod dump;
 mod help_files;
@@ -34,6 +35,9 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Verb {
+    /// See it at work: builds a small program with a bug, hunts it, explains what it found
+    #[command(after_help = demo::HELP)]
+    Demo(demo::Demo),
     /// Compile or link C, instrumented: a stand-in for gcc or clang
     #[command(after_help = cc::HELP, disable_help_flag = true)]
     Cc(PassedOn),
@@ -88,6 +92,7 @@ fn main() -> ExitCode {
 
 fn run(verb: Verb) -> Result<ExitCode, Problem> {
     match verb {
+        Verb::Demo(demo) => demo::run(demo),
         Verb::Cc(passed_on) => cc::run_c(&passed_on.arguments),
         Verb::Cxx(passed_on) => cc::run_cxx(&passed_on.arguments),
         Verb::Cargo(passed_on) => cargo::run(&passed_on.arguments),
