@@ -42,12 +42,10 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode, Problem> {
     match never {}
 }
 
-/// The hidden verb `cargo-tool <tool> …`: becomes the compiler that cargo means by its wrapper.
-pub fn run_tool(arguments: &[OsString]) -> Result<ExitCode, Problem> {
-    let (name, rest) = arguments.split_first().ok_or_else(unknown_tool)?;
-    let tool = Tool::named(name).ok_or_else(unknown_tool)?;
+/// Called by cargo under the name of a wrapper: becomes the compiler that is meant.
+pub fn run_tool(tool: Tool, arguments: &[OsString]) -> Result<ExitCode, Problem> {
     let ToolCommand { mut command, last_line } =
-        tool_command(&own_program()?, tool, rest.to_vec())?;
+        tool_command(&own_program()?, tool, arguments.to_vec())?;
     let Some(last_line) = last_line else {
         let never = become_command(command)?;
         match never {}
@@ -83,10 +81,4 @@ fn cannot_start(command: &Command, error: &std::io::Error) -> Problem {
     Problem::usage(format!("`{}` cannot be started", command.get_program().display()))
         .why(error)
         .next("check that it is installed and on PATH; RUSTC_WRAPPER, RUSTDOC, CC and CXX may name it")
-}
-
-fn unknown_tool() -> Problem {
-    Problem::usage("`unpick cargo-tool` was called without the name of a tool")
-        .why("it is for cargo, which calls it through wrappers that `unpick cargo` writes")
-        .next("use `unpick cargo build`")
 }

@@ -23,6 +23,7 @@ use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
+use unpick_instrument::cargo::Tool;
 use unpick_problem::Problem;
 
 /// Finds, explains and reproduces concurrency bugs.
@@ -112,6 +113,9 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
 /// for itself; it knows them only to list and explain them.
 fn run_stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, Problem>> {
     let (program, rest) = arguments.split_first()?;
+    if let Some(tool) = Tool::called(program) {
+        return Some(cargo::run_tool(tool, rest));
+    }
     match Path::new(program).file_name()?.to_str()? {
         "unpick-cc" => return Some(cc::run_c(rest)),
         "unpick-c++" => return Some(cc::run_cxx(rest)),
@@ -122,8 +126,6 @@ fn run_stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, Problem>> {
         "cc" => Some(cc::run_c(rest)),
         "c++" => Some(cc::run_cxx(rest)),
         "cargo" => Some(cargo::run(rest)),
-        // Not for people: called by the wrappers that `unpick cargo` gives to cargo.
-        "cargo-tool" => Some(cargo::run_tool(rest)),
         _ => None,
     }
 }

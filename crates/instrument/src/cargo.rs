@@ -2,8 +2,8 @@
 //!
 //! Takes  the arguments of a `cargo …` the user would have typed.
 //! Gives  that cargo command, with four small programs in its environment that cargo calls in place of its own:
-//!        `unpick-rustc` (RUSTC_WRAPPER), `unpick-rustdoc` (RUSTDOC), `unpick-cc` and `unpick-c++` (CC, CXX of the
-//!        target). Each adds what instruments, and only where cargo builds for the target.
+//!        `unpick-cargo-rustc` (RUSTC_WRAPPER), `unpick-cargo-rustdoc` (RUSTDOC), `unpick-cargo-cc` and `unpick-cargo-c++`
+//!        (CC, CXX of the target). Each adds what instruments, and only where cargo builds for the target.
 //!
 //! Flags are added there and not by RUSTFLAGS: one source of flags silences all others in cargo, so a project's own
 //! `build.rustflags` would be lost. `RUSTC_BOOTSTRAP` is set there for the same reason of least surprise: a build
@@ -49,7 +49,7 @@ pub struct ToolCommand {
 
 /// The cargo command that does what the user asked for, instrumented.
 ///
-/// `unpick` is the program that answers to the hidden verb `cargo-tool` by running [`tool_command`].
+/// `unpick` is the program that runs [`tool_command`] if it is called by the name of a [`Tool`]'s wrapper.
 pub fn cargo_command(unpick: &Path, arguments: Vec<OsString>) -> Result<Command, Problem> {
     let arguments = CargoArguments::parse(arguments);
     let toolchain = Toolchain::find(arguments.toolchain.as_deref())?;

@@ -52,10 +52,14 @@ fn is_file_to_go(entry: &DirEntry) -> bool {
     entry.metadata().is_ok_and(|facts| facts.is_file() && is_unused_for(KEPT, &facts))
 }
 
-/// An empty folder is one that somebody is about to fill.
+/// A folder without files is one that somebody is about to fill. Links have no time that tells of their use.
 fn is_folder_to_go(folder: &Path) -> bool {
-    let mut inside = entries(folder).peekable();
-    inside.peek().is_some() && inside.all(|file| is_file_to_go(&file))
+    let mut files = entries(folder).filter(is_no_link).peekable();
+    files.peek().is_some() && files.all(|file| is_file_to_go(&file))
+}
+
+fn is_no_link(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| !kind.is_symlink())
 }
 
 fn is_unused_for(time: Duration, facts: &Metadata) -> bool {
@@ -77,6 +81,7 @@ fn is_name_of_ours(name: &str) -> bool {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::os::unix::fs::symlink;
 
     fn make(folder: &Path, name: &str, days_since_use: u32) {
         let file = File::create(folder.join(name)).unwrap();
@@ -103,8 +108,9 @@ mod tests {
             [("cargo-0123456789abcdef", old), ("cargo-fedcba9876543210", of_late)]
         {
             fs::create_dir(folder.path().join(wrappers)).unwrap();
-            make(&folder.path().join(wrappers), "unpick-rustc", last_use);
-            make(&folder.path().join(wrappers), "unpick-cc", old);
+            make(&folder.path().join(wrappers), "used", last_use);
+            make(&folder.path().join(wrappers), "other", old);
+            symlink("/nowhere", folder.path().join(wrappers).join("unpick-cargo-cc")).unwrap();
         }
         forget_unused(folder.path());
         let kept = [

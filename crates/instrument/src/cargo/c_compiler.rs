@@ -1,4 +1,4 @@
-//! `unpick-cc` and `unpick-c++`: what build scripts compile in C and C++ (crates `cc` and `cmake`, autotools).
+//! `unpick-cargo-cc` and `unpick-cargo-c++`: what build scripts compile in C and C++ (crates `cc` and `cmake`, autotools).
 //!
 //! Host and target are the same machine here, so build scripts cannot be told by a variable's name which of the two
 //! they compile for. Their output folder tells: cargo puts what is for the target below a folder named like it.

@@ -1,4 +1,4 @@
-//! `unpick-rustc`, cargo's RUSTC_WRAPPER: instruments what cargo compiles for the target and nothing else.
+//! `unpick-cargo-rustc`, cargo's RUSTC_WRAPPER: instruments what cargo compiles for the target and nothing else.
 //!
 //! Takes  `<rustc> <arguments>`, or `<workspace wrapper> <rustc> <arguments>` (clippy).
 //! Gives  the same call with more flags; unchanged for build scripts, proc macros and all they depend on, for questions
@@ -86,7 +86,7 @@ fn version_line(settings: &Settings) -> String {
 }
 
 fn called_without_compiler() -> Problem {
-    Problem::usage("`unpick cargo-tool rustc` was called without a compiler")
+    Problem::usage("`unpick-cargo-rustc` was called without a compiler")
         .why("it is for cargo, which names the compiler as the first argument")
         .next("use `unpick cargo build`")
 }

@@ -1,4 +1,4 @@
-//! `unpick-rustdoc`, cargo's RUSTDOC: compiles documentation tests like the code they test.
+//! `unpick-cargo-rustdoc`, cargo's RUSTDOC: compiles documentation tests like the code they test.
 
 use super::codegen::CommandLine;
 use super::settings::Settings;

@@ -1,19 +1,23 @@
 //! The small programs cargo calls in place of its compilers.
 //!
-//! Each is a shell script of one line that calls `unpick cargo-tool <name> …`: cargo and the `cc` crate take the path
-//! of a program, without arguments. Their folder is named by what they do: cargo remembers what a wrapper at the same
+//! Each is a link to `unpick`, which knows by the name it is called by who is meant: cargo and the `cc` crate take the path
+//! of a program, without arguments. A shell script would lose variables whose names mean nothing to a shell, such as
+//! `CARGO_BIN_EXE_my-program`. Their folder is named by what they do: cargo remembers what a wrapper at the same
 //! path answered, and must ask again once flags or runtime have changed.
 
 use super::settings::Settings;
 use crate::cache::mark_used;
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process;
 use unpick_problem::Problem;
+
+/// A file beside the wrappers: when they were used last.
+const MARK: &str = "used";
 
 /// Whom cargo believes to call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +40,14 @@ impl Tool {
         }
     }
 
-    pub fn named(name: &OsStr) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| name == tool.name())
+    /// The tool that is meant by a program called like this, if it is one of the wrappers.
+    pub fn called(program: &OsStr) -> Option<Self> {
+        let name = Path::new(program).file_name()?.to_str()?;
+        Self::ALL.into_iter().find(|tool| name == tool.file_name())
     }
 
     fn file_name(self) -> String {
-        format!("unpick-{}", self.name())
+        format!("unpick-cargo-{}", self.name())
     }
 }
 
@@ -56,10 +62,12 @@ impl Wrappers {
         let mut meaning = DefaultHasher::new();
         (unpick, settings.all_flags()).hash(&mut meaning);
         let wrappers = Self { folder: cache.join(format!("cargo-{:016x}", meaning.finish())) };
+        // Links cannot tell when they were used.
+        let mark = wrappers.folder.join(MARK);
+        keep_file(&mark, "").map_err(|error| cannot_write(&mark, &error))?;
         for tool in Tool::ALL {
             let path = wrappers.path(tool);
-            keep_file(&path, &script(unpick, tool), 0o755)
-                .map_err(|error| cannot_write(&path, &error))?;
+            keep_link(&path, unpick).map_err(|error| cannot_write(&path, &error))?;
         }
         Ok(wrappers)
     }
@@ -70,8 +78,7 @@ impl Wrappers {
 
     /// Whether this program is one of ours, as it is for an `unpick cargo` that another one started.
     pub fn wrote(program: &OsStr) -> bool {
-        let name = Path::new(program).file_name().and_then(OsStr::to_str);
-        Tool::ALL.into_iter().any(|tool| name == Some(&tool.file_name()))
+        Tool::called(program).is_some()
     }
 }
 
@@ -85,22 +92,32 @@ pub(super) fn keep_source(
     let mut content = DefaultHasher::new();
     text.hash(&mut content);
     let path = cache.join(format!("{stem}-{:016x}.{extension}", content.finish()));
-    keep_file(&path, text, 0o644).map_err(|error| cannot_write(&path, &error))?;
+    keep_file(&path, text).map_err(|error| cannot_write(&path, &error))?;
     Ok(path)
 }
 
-/// Renamed into place, so that a parallel build never reads half a file.
-fn keep_file(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+fn keep_file(path: &Path, text: &str) -> io::Result<()> {
     mark_used(path);
     if fs::read_to_string(path).is_ok_and(|found| found == text) {
         return Ok(());
     }
+    put_in_place(path, |unfinished| fs::write(unfinished, text))
+}
+
+fn keep_link(path: &Path, goal: &Path) -> io::Result<()> {
+    if fs::read_link(path).is_ok_and(|found| found == goal) {
+        return Ok(());
+    }
+    put_in_place(path, |unfinished| symlink(goal, unfinished))
+}
+
+/// Renamed into place, so that a parallel build never finds half a file.
+fn put_in_place(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let unfinished = path.with_extension(process::id().to_string());
-    fs::write(&unfinished, text)?;
-    fs::set_permissions(&unfinished, Permissions::from_mode(mode))?;
+    make(&unfinished)?;
     fs::rename(&unfinished, path)
 }
 
@@ -111,30 +128,15 @@ fn cannot_write(path: &Path, error: &io::Error) -> Problem {
         .next("free space there, or set XDG_CACHE_HOME to a folder you can write to")
 }
 
-fn script(unpick: &Path, tool: Tool) -> String {
-    format!("#!/bin/sh\nexec {} cargo-tool {} \"$@\"\n", quoted(unpick), tool.name())
-}
-
-/// As one word of the shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_script_calls_unpick_even_where_its_path_has_quotes_and_blanks() {
-        assert_eq!(
-            script(Path::new("/it's here/unpick"), Tool::Cxx),
-            "#!/bin/sh\nexec '/it'\\''s here/unpick' cargo-tool c++ \"$@\"\n"
-        );
-    }
-
-    #[test]
     fn own_wrappers_are_told_from_those_of_the_user() {
-        assert!(Wrappers::wrote(OsStr::new("/cache/unpick/cargo-1/unpick-rustc")));
+        assert!(Wrappers::wrote(OsStr::new("/cache/unpick/cargo-1/unpick-cargo-rustc")));
         assert!(!Wrappers::wrote(OsStr::new("/usr/bin/sccache")));
+        assert_eq!(Tool::called(OsStr::new("unpick-cargo-c++")), Some(Tool::Cxx));
+        assert_eq!(Tool::called(OsStr::new("unpick-cc")), None, "that is `unpick cc`");
     }
 }
