@@ -69,7 +69,7 @@ fn become_command(mut command: Command) -> Result<Infallible, Problem> {
     Err(cannot_start(&command, &error))
 }
 
-fn own_program() -> Result<PathBuf, Problem> {
+pub fn own_program() -> Result<PathBuf, Problem> {
     std::env::current_exe().map_err(|error| {
         Problem::own_fault("unpick cannot find its own program file")
             .why(error)

@@ -105,7 +105,8 @@ Next, there:            cd {folder}
   mend it, and see:     give `deposit` in {SOURCE_NAME} one critical section, then
                         {BUILD} && unpick hunt --time 20s -- ./bank 100
 With your own program:  make CC='unpick cc' CXX='unpick c++'
-                        unpick hunt -- ./your-test"
+                        unpick hunt -- ./your-test
+With a test in Rust:    unpick hunt --cargo test NAME"
     );
 }
 

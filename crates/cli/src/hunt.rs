@@ -22,11 +22,12 @@ use unpick_findings::Findings;
 use unpick_problem::Problem;
 use unpick_recording::RunOptions;
 use unpick_run_store::{Keep, Store};
-use unpick_runner::{Condition, Delays, Judge, Limits, Perturbation, stop_on_signals};
+use unpick_runner::{Condition, Delays, Invocation, Judge, Limits, Perturbation, stop_on_signals};
 
 use crate::conclude::{View, findings_of};
 use crate::delays::DelayOptions;
 use crate::output;
+use crate::program::ProgramOptions;
 use crate::quantities::{bytes, duration};
 use crate::record::{fresh_seed, quoted, store_option};
 use crate::show::FINDINGS_FILE;
@@ -43,10 +44,15 @@ line is wrong, 70 Unpick's own fault.
 A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put
 other conditions in place of the first two.
 
+With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
+whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.
+
 Delays of all kinds are tried in turn; with --delay-access, --delay-sync or --delay-start only those that are asked for.
 
 Examples:
   unpick hunt -- ./bank 100
+  unpick hunt --cargo test bank::transfer
+  unpick hunt --time 2m --cargo test --release -p my-crate bank::transfer -- --nocapture
   unpick hunt --fail-if 'stdout ~ /LOST/' --timeout 5s --time 2m -- ./test.sh
   unpick hunt --oracle 'cmp -s \"$UNPICK_STDOUT\" expected.txt' -- ./sort input.txt";
 
@@ -127,16 +133,16 @@ pub struct Hunt {
     /// Folder that holds the runs
     #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
     store: PathBuf,
-    /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    program: ProgramOptions,
 }
 
 pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     hunt.check()?;
     let store = Store::at(&hunt.store);
     let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());
-    let common = hunt.common(&store);
+    let invocation = hunt.program.invocation()?;
+    let common = hunt.common(&store, &invocation);
     let mut course = Course::begin(hunt.setup(&common), progress)?;
     let ended = course.run()?;
     let findings = if course.counts().failed > 0 && course.counts().passed > 0 {
@@ -169,9 +175,9 @@ impl Hunt {
         Budget { failing: self.failing, passing: self.passing, runs: self.runs, time }
     }
 
-    fn common(&self, store: &Store) -> Common<'_> {
+    fn common<'a>(&self, store: &Store, invocation: &'a Invocation) -> Common<'a> {
         Common {
-            command: &self.command,
+            invocation,
             store: store.clone(),
             judge: Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() },
             limits: Limits { timeout: self.timeout, grace: GRACE, output: OUTPUT_BYTES },

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cargo;
+mod cargo_test;
 mod cc;
 mod conclude;
 mod delays;
@@ -11,6 +12,7 @@ mod dump;
 mod help_files;
 mod hunt;
 mod output;
+mod program;
 mod quantities;
 mod rank;
 mod record;

@@ -3,7 +3,6 @@
 //! Takes   a command, and what to ask of the runtime.      Gives  a run in the store, the program's own exit code,
 //!         and a short summary on standard error.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,12 +13,15 @@ use unpick_run_store::{Store, run_number};
 use unpick_runner::{Choices, Failure, FinishedRun, Plan};
 
 use crate::delays::DelayOptions;
+use crate::program::ProgramOptions;
 use crate::quantities::{bytes, bytes_in_words, counted};
 
 pub const HELP: &str = "\
 The program must be built with `unpick cc`, `unpick c++` or `unpick cargo`; it may also be a script that starts such
 a program. Its exit code is the exit code of this command (128 + n if signal n killed it); 2 means that nothing was
-recorded, 70 that Unpick itself failed.";
+recorded, 70 that Unpick itself failed.
+
+With --cargo test NAME one test of a cargo project is built and run: see unpick help hunt.";
 
 /// What `unpick record` can be told.
 #[derive(clap::Args)]
@@ -41,9 +43,8 @@ pub struct Record {
     /// Print no summary
     #[arg(long)]
     quiet: bool,
-    /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    program: ProgramOptions,
 }
 
 pub fn run(record: Record) -> Result<ExitCode, Problem> {
@@ -74,7 +75,7 @@ impl Record {
             delay_longest_ns: self.delays.delay_max,
         };
         let choices = Choices { options, seed: self.seed.unwrap_or_else(fresh_seed) };
-        Ok(Plan { command: self.command.clone(), store: Store::at(&self.store), choices })
+        Ok(Plan { invocation: self.program.invocation()?, store: Store::at(&self.store), choices })
     }
 }
 

@@ -5,12 +5,12 @@
 
 use unpick_recording::{RunInfo, RunOptions};
 
-use crate::record::quoted;
+use crate::program::end_of_command_line;
 
 /// `unpick record --seed 7 --delay-sync 20% --delay-min 1us --delay-max 1ms -- ./bank 100`.
 pub fn repeat_command(info: &RunInfo) -> String {
-    let words: Vec<_> = info.command.iter().map(|word| quoted(word)).collect();
-    format!("unpick record --seed {}{} -- {}", info.seed, delays(&info.options), words.join(" "))
+    let program = end_of_command_line(&info.command, info.written_as.as_deref());
+    format!("unpick record --seed {}{} {program}", info.seed, delays(&info.options))
 }
 
 /// The options that ask for these delays; empty for none.

@@ -37,6 +37,7 @@ fn store(writer: &Writer) -> TempDir {
         label: None,
         why: None,
         hunt: None,
+        written_as: None,
     };
     info.write(&run).unwrap();
     folder

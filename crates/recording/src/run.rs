@@ -41,6 +41,9 @@ pub struct RunInfo {
     /// The hunt it belongs to: the number of that hunt's first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunt: Option<u64>,
+    /// The words that named the command to Unpick, where they are not the command: `--cargo test bank::transfer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_as: Option<Vec<String>>,
 }
 
 /// A label as its name: `pass`, `fail`, `unusable`.

@@ -74,6 +74,7 @@ mod tests {
             label,
             why: None,
             hunt,
+            written_as: None,
         };
         info.write(&folder).unwrap();
         folder

@@ -111,7 +111,10 @@ fn command(attempt: &Attempt<'_>, begun: &Begun) -> Command {
     // What was found from here must be found from another folder too.
     let path = program.canonicalize().unwrap_or_else(|_| program.clone());
     let mut command = Command::new(if attempt.own_folder { &path } else { program });
-    let (name, arguments) = plan.command.split_first().expect("a program was found by its name");
+    let invocation = &plan.invocation;
+    let (name, arguments) =
+        invocation.command.split_first().expect("a program was found by its name");
+    invocation.surround(&mut command);
     command.arg0(name).args(arguments).envs(plan.choices.environment(&begun.folder));
     if attempt.own_folder {
         command.current_dir(&begun.info.working_folder);

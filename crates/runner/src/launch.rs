@@ -11,24 +11,24 @@ use std::time::{Duration, Instant};
 use unpick_problem::Problem;
 use unpick_recording::Outcome;
 
+use crate::invocation::Invocation;
 use crate::program::Program;
 use crate::signals::Forwarding;
 
-/// Runs a program to its end. `command` is what the user wrote: its first word is what the program sees as its name.
+/// Runs a program to its end. The first word of the invocation is what the program sees as its name.
 pub fn launch(
     program: &Program,
-    command: &[OsString],
+    invocation: &Invocation,
     environment: impl IntoIterator<Item = (&'static str, OsString)>,
 ) -> Result<(Outcome, Duration), Problem> {
-    let (name, arguments) = command.split_first().expect("a program was found by its name");
+    let (name, arguments) =
+        invocation.command.split_first().expect("a program was found by its name");
+    let mut command = Command::new(&program.path);
+    invocation.surround(&mut command);
+    command.arg0(name).args(arguments).envs(environment);
     let forwarding = Forwarding::begin();
     let started = Instant::now();
-    let mut child = Command::new(&program.path)
-        .arg0(name)
-        .args(arguments)
-        .envs(environment)
-        .spawn()
-        .map_err(|error| cannot_start(program, &error))?;
+    let mut child = command.spawn().map_err(|error| cannot_start(program, &error))?;
     let receiver = forwarding.pass_to(child.id());
     wait_without_reaping(&child);
     let duration = started.elapsed();

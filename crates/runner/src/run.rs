@@ -2,7 +2,6 @@
 //!
 //! Takes   a `Plan`.      Gives  a `FinishedRun`; a `Problem` only if the program was not run.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,14 +14,14 @@ use unpick_run_store::Store;
 use crate::choices::Choices;
 use crate::event_file::{Trimmed, trim};
 use crate::failure::{Failure, failures};
+use crate::invocation::Invocation;
 use crate::launch::launch;
 use crate::program::Program;
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The program and its arguments; at least the program.
-    pub command: Vec<OsString>,
+    pub invocation: Invocation,
     pub store: Store,
     pub choices: Choices,
 }
@@ -44,7 +43,8 @@ pub struct FinishedRun {
 /// Runs the program once.
 pub fn run(plan: &Plan) -> Result<FinishedRun, Problem> {
     let mut begun = Begun::new(plan)?;
-    let launched = launch(&begun.program, &plan.command, plan.choices.environment(&begun.folder));
+    let launched =
+        launch(&begun.program, &plan.invocation, plan.choices.environment(&begun.folder));
     let (outcome, duration) = launched.inspect_err(|_| discard(&begun.folder))?;
     begun.info.outcome = outcome;
     begun.info.duration_ms = milliseconds(duration);
@@ -60,7 +60,7 @@ pub(crate) struct Begun {
 
 impl Begun {
     pub fn new(plan: &Plan) -> Result<Begun, Problem> {
-        let name = plan.command.first().ok_or_else(no_command)?;
+        let name = plan.invocation.command.first().ok_or_else(no_command)?;
         let program = Program::find(Path::new(name))?;
         let folder = plan.store.new_run()?;
         let info = describe(plan);
@@ -93,10 +93,11 @@ pub(crate) fn discard(folder: &Path) {
 }
 
 fn describe(plan: &Plan) -> RunInfo {
-    let words = plan.command.iter().map(|word| word.to_string_lossy().into_owned());
+    let invocation = &plan.invocation;
+    let here = || std::env::current_dir().unwrap_or_default();
     RunInfo {
-        command: words.collect(),
-        working_folder: std::env::current_dir().unwrap_or_default(),
+        command: invocation.words(),
+        working_folder: invocation.folder.clone().unwrap_or_else(here),
         started_ms: milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
         duration_ms: 0,
         outcome: Outcome::Unknown,
@@ -107,6 +108,7 @@ fn describe(plan: &Plan) -> RunInfo {
         label: None,
         why: None,
         hunt: None,
+        written_as: invocation.written_as.clone(),
     }
 }
 

@@ -4,7 +4,6 @@
 //!
 //! What goes wrong after the first run ends the hunt, but takes nothing from the runs there are.
 
-use std::ffi::OsString;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -18,6 +17,7 @@ use crate::conclude::{Condensed, View, findings_of, stored_patterns};
 use crate::hunt::budget::{Budget, Counts, Enough};
 use crate::hunt::progress::Progress;
 use crate::hunt::single::{Common, Done};
+use crate::program::end_of_command_line;
 use crate::record::nothing_recorded;
 
 /// Recordings of passing runs beyond this are dropped, whatever is to be kept: a hunt must not fill the disk.
@@ -96,9 +96,7 @@ impl<'a> Course<'a> {
     /// Counts the runs of the last hunt.
     fn take_up(&mut self) -> Result<(), Problem> {
         let runs = self.setup.common.store.runs_of_hunt(None)?;
-        let words =
-            self.setup.common.command.iter().map(|word| word.to_string_lossy().into_owned());
-        let command: Vec<String> = words.collect();
+        let command = self.setup.common.invocation.words();
         if let Some(other) = runs.iter().find(|run| run.info.command != command) {
             return Err(another_command(&other.info.command.join(" ")));
         }
@@ -247,8 +245,10 @@ impl<'a> Course<'a> {
         self.setup.perturbation.rates()
     }
 
-    pub fn command(&self) -> &[OsString] {
-        self.setup.common.command
+    /// What a further hunt of the same program ends with.
+    pub fn end_of_command_line(&self) -> String {
+        let invocation = self.setup.common.invocation;
+        end_of_command_line(&invocation.words(), invocation.written_as.as_deref())
     }
 
     pub fn store(&self) -> &Store {

@@ -2,7 +2,6 @@
 //!
 //! Takes   the delays of the run.      Gives  a judged run, condensed.
 
-use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
 
 use unpick_analyses::Options;
@@ -10,13 +9,13 @@ use unpick_events::Label;
 use unpick_problem::Problem;
 use unpick_recording::RunOptions;
 use unpick_run_store::{Store, write_patterns};
-use unpick_runner::{Attempt, Choices, Draw, Judge, Judged, Limits, Plan, attempt};
+use unpick_runner::{Attempt, Choices, Draw, Invocation, Judge, Judged, Limits, Plan, attempt};
 
 use crate::conclude::{Condensed, condense};
 
 /// What all runs of a hunt have in common.
 pub struct Common<'a> {
-    pub command: &'a [OsString],
+    pub invocation: &'a Invocation,
     pub store: Store,
     pub judge: Judge,
     pub limits: Limits,
@@ -61,7 +60,7 @@ impl Common<'_> {
         let mut options = self.options.clone();
         draw.delays.put_into(&mut options);
         let plan = Plan {
-            command: self.command.to_vec(),
+            invocation: self.invocation.clone(),
             store: self.store.clone(),
             choices: Choices { options, seed: draw.seed },
         };

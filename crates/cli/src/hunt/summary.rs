@@ -11,7 +11,7 @@ use unpick_runner::{Rate, Rates};
 
 use crate::hunt::budget::{Counts, Enough};
 use crate::hunt::course::{Course, Ended};
-use crate::record::{quoted, store_option};
+use crate::record::store_option;
 use crate::repeat::{delays, repeat_command};
 
 /// The exit code of a hunt.
@@ -55,14 +55,14 @@ pub fn lines(
         lines
             .push("recordings of later passing runs were not kept: they took too much room".into());
     }
-    let command = command_words(course);
+    let program = course.end_of_command_line();
     let store = store_option(course.store().folder());
     let told = match findings {
         _ if counts.usable() == 0 => nothing_usable(course, &store),
-        _ if counts.failed == 0 => nothing_failed(&command, again),
-        None => everything_failed(&command, again),
+        _ if counts.failed == 0 => nothing_failed(&program, again),
+        None => everything_failed(&program, again),
         Some(findings) if findings.findings.is_empty() => {
-            nothing_correlates(&command, &store, again)
+            nothing_correlates(&program, &store, again)
         }
         Some(findings) => found(course, findings, &store),
     };
@@ -101,12 +101,6 @@ fn rates(rates: &Rates) -> Option<String> {
     Some(line)
 }
 
-fn command_words(course: &Course<'_>) -> String {
-    let words: Vec<_> =
-        course.command().iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    words.join(" ")
-}
-
 fn nothing_usable(course: &Course<'_>, store: &str) -> Vec<String> {
     let why = course.last_unusable().unwrap_or("there was none");
     vec![
@@ -117,29 +111,29 @@ fn nothing_usable(course: &Course<'_>, store: &str) -> Vec<String> {
     ]
 }
 
-fn nothing_failed(command: &str, again: &str) -> Vec<String> {
+fn nothing_failed(program: &str, again: &str) -> Vec<String> {
     vec![
         "no run failed: there is nothing to explain".into(),
-        format!("next: give it more time: unpick hunt{again} --time 30m -- {command}"),
+        format!("next: give it more time: unpick hunt{again} --time 30m {program}"),
         "      or, if it did fail and its exit code does not tell, say how to know: --fail-if 'stdout ~ /RE/'".into(),
     ]
 }
 
-fn everything_failed(command: &str, again: &str) -> Vec<String> {
+fn everything_failed(program: &str, again: &str) -> Vec<String> {
     vec![
         "every run failed: what makes a run fail can only be told by comparing with runs that pass"
             .into(),
-        format!("next: try without delays: unpick hunt{again} --no-delays -- {command}"),
+        format!("next: try without delays: unpick hunt{again} --no-delays {program}"),
         "      or less work for the program (fewer rounds, smaller input), or a sharper --fail-if"
             .into(),
     ]
 }
 
-fn nothing_correlates(command: &str, store: &str, again: &str) -> Vec<String> {
+fn nothing_correlates(program: &str, store: &str, again: &str) -> Vec<String> {
     vec![
         "runs failed, but no order of accesses goes with failing".into(),
         format!("next: look further: unpick rank{store} --window 10 --pair-window 1000"),
-        format!("      or at more runs: unpick hunt{again} --resume --failing 100 --passing 100 -- {command}"),
+        format!("      or at more runs: unpick hunt{again} --resume --failing 100 --passing 100 {program}"),
         "      Perhaps the code that matters is not instrumented, or the failure is not about threads".into(),
     ]
 }

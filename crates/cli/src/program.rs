@@ -1,0 +1,44 @@
+//! What is to be run, as `record` and `hunt` are told it: a program with its arguments, or a test of a cargo project.
+
+use std::ffi::OsString;
+
+use unpick_problem::Problem;
+use unpick_runner::Invocation;
+
+use crate::cargo_test;
+use crate::record::quoted;
+
+/// Which program is meant.
+#[derive(clap::Args)]
+pub struct ProgramOptions {
+    /// Build a cargo project and run one of its tests: --cargo test NAME, with cargo's options
+    #[arg(long)]
+    cargo: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+impl ProgramOptions {
+    /// How to run it; with `--cargo` it is built first.
+    pub fn invocation(&self) -> Result<Invocation, Problem> {
+        if self.cargo {
+            cargo_test::invocation(&self.command)
+        } else {
+            Ok(Invocation::plain(self.command.clone()))
+        }
+    }
+}
+
+/// What a command line of `record` or `hunt` ends with to name this program: `-- ./bank 100`.
+pub fn end_of_command_line(command: &[String], written_as: Option<&[String]>) -> String {
+    match written_as {
+        Some(words) => in_a_shell(words),
+        None => format!("-- {}", in_a_shell(command)),
+    }
+}
+
+fn in_a_shell(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
