@@ -27,7 +27,8 @@ looks at the balance in one critical section and writes it back in another. The 
 const SOURCE: &str = include_str!("../../../examples/bank/bank.c");
 const SOURCE_NAME: &str = "bank.c";
 const BUILD: &str = "unpick cc -g -O1 -pthread bank.c -o bank";
-const HUNT: &str = "unpick hunt -- ./bank 100";
+/// One deposit by each teller: all failing runs have the same order of accesses, and no passing run has it.
+const HUNT: &str = "unpick hunt -- ./bank 1";
 
 /// What `unpick demo` can be told.
 #[derive(clap::Args)]
@@ -103,7 +104,7 @@ fn tell_next(folder: &Path) {
 Next, there:            cd {folder}
   what was found:       unpick show
   mend it, and see:     give `deposit` in {SOURCE_NAME} one critical section, then
-                        {BUILD} && unpick hunt --time 20s -- ./bank 100
+                        {BUILD} && unpick hunt --time 20s -- ./bank 1
 With your own program:  make CC='unpick cc' CXX='unpick c++'
                         unpick hunt -- ./your-test
 With a test in Rust:    unpick hunt --cargo test NAME"
