@@ -27,7 +27,7 @@ pub fn run() -> Result<ExitCode, Problem> {
 
 fn verdict(c_works: bool) -> &'static str {
     if c_works {
-        "Ready. Try: unpick cc -o program program.c"
+        "Ready. Try: unpick demo"
     } else {
         "Not ready: no C compiler works here. Follow the advice, then run this again."
     }

@@ -105,6 +105,9 @@ fn exit_code_despite(finished: &FinishedRun, problem: &Problem) -> ExitCode {
     }
 }
 
+const HOW_TO_BUILD: &str = "build it by: unpick cc …, unpick c++ … or unpick cargo build; with make: make CC='unpick cc'; \
+                            one Rust test: unpick hunt --cargo test NAME";
+
 pub fn nothing_recorded(finished: &FinishedRun) -> Problem {
     let problem = Problem::usage(format!("nothing was recorded ({})", finished.info.outcome))
         .at("file", finished.program.path.display());
@@ -124,10 +127,10 @@ pub fn nothing_recorded(finished: &FinishedRun) -> Problem {
             .next("check that the program sees UNPICK_RUN_DIR and may write there: unpick record --store DIR -- PROGRAM"),
         Some(false) => problem
             .why("the program is not built with Unpick, and it started no program that is")
-            .next("build it by: unpick cc …, unpick c++ … or unpick cargo build; with make: make CC='unpick cc'"),
+            .next(HOW_TO_BUILD),
         None => problem
             .why("no program that was started is built with Unpick")
-            .next("build it by: unpick cc …, unpick c++ … or unpick cargo build; with make: make CC='unpick cc'"),
+            .next(HOW_TO_BUILD),
     }
 }
 

@@ -19,7 +19,7 @@ fn a_working_compiler_makes_a_ready_machine() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("  ok     gcc "), "{text}");
     assert!(text.contains("  ok     memory overcommit "), "{text}");
-    assert!(text.ends_with("Ready. Try: unpick cc -o program program.c\n"), "{text}");
+    assert!(text.ends_with("Ready. Try: unpick demo\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
