@@ -2,8 +2,8 @@
 //!
 //! Takes   the words of a `cargo test` command line.
 //! Gives   how to run that one test: program, arguments, working folder and variables as cargo gives them.
-//! Misses  doctests, which have no program of their own; the `[env]` table of cargo's configuration.
-//! Cost    a build, which is nothing if nothing has changed; each test program is asked twice for its tests.
+//! Misses  doctests, which have no program of their own; the variable CARGO and the `[env]` table of cargo's configuration.
+//! Cost    a build, which is nothing if nothing has changed; each test program is asked for its tests.
 
 mod build;
 mod choice;
@@ -23,9 +23,10 @@ pub fn invocation(words: &[OsString]) -> Result<Invocation, Problem> {
     let request = Request::parse(words)?;
     let programs = build::test_programs(&request)?;
     let Choice { program, test } = choose(&request, &programs)?;
-    eprintln!("unpick: test {} of {}", test.name, program.id());
-    let mut command = vec![program.path.clone().into(), "--exact".into(), test.name.into()];
-    if test.is_ignored && !request.runs_ignored() {
+    eprintln!("unpick: test {test} of {}", program.id());
+    let is_left_out = !request.runs_ignored() && program.ignores(&test);
+    let mut command = vec![program.path.clone().into(), "--exact".into(), test.into()];
+    if is_left_out {
         eprintln!("unpick: it is marked #[ignore]; it is run all the same, by --ignored");
         command.push("--ignored".into());
     }

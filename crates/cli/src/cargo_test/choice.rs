@@ -6,7 +6,7 @@
 use unpick_problem::Problem;
 
 use super::request::Request;
-use super::test_program::{Test, TestProgram};
+use super::test_program::TestProgram;
 
 /// So many tests are listed at most.
 const MOST_LISTED: usize = 10;
@@ -17,7 +17,7 @@ const MOST_NEAR: usize = 3;
 #[derive(Clone)]
 pub struct Choice<'a> {
     pub program: &'a TestProgram,
-    pub test: Test,
+    pub test: String,
 }
 
 /// The test that the request means.
@@ -52,7 +52,7 @@ fn programs_called<'a>(called: Option<&str>, programs: &'a [TestProgram]) -> Vec
 /// A test of that very name comes before all that only have it inside.
 fn meant<'a>(request: &Request, all: &[Choice<'a>]) -> Vec<Choice<'a>> {
     let named = |fits: &dyn Fn(&str) -> bool| -> Vec<Choice<'a>> {
-        all.iter().filter(|choice| fits(&choice.test.name)).cloned().collect()
+        all.iter().filter(|choice| fits(&choice.test)).cloned().collect()
     };
     let exactly = named(&|name| name == request.test);
     if !exactly.is_empty() || request.is_exact {
@@ -106,7 +106,7 @@ fn listed(request: &Request, choices: &[Choice<'_>]) -> String {
     let shown = choices
         .iter()
         .take(MOST_LISTED)
-        .map(|choice| format!("\n    {}", request.naming(&choice.program.id(), &choice.test.name)));
+        .map(|choice| format!("\n    {}", request.naming(&choice.program.id(), &choice.test)));
     let text: String = shown.collect();
     match choices.len().saturating_sub(MOST_LISTED) {
         0 => text,
@@ -116,7 +116,7 @@ fn listed(request: &Request, choices: &[Choice<'_>]) -> String {
 
 /// The tests whose names are most like this one, the nearest first.
 fn nearest<'a>(name: &str, all: &[Choice<'a>]) -> Vec<Choice<'a>> {
-    let unlike = |choice: &Choice<'_>| (1e6 * (1.0 - likeness(name, &choice.test.name))) as u64;
+    let unlike = |choice: &Choice<'_>| (1e6 * (1.0 - likeness(name, &choice.test))) as u64;
     let mut nearest = all.to_vec();
     nearest.sort_by_key(unlike);
     nearest.truncate(MOST_NEAR);

@@ -50,13 +50,6 @@ pub struct TestProgram {
     name: String,
 }
 
-/// One test of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Test {
-    pub name: String,
-    pub is_ignored: bool,
-}
-
 impl TestProgram {
     pub fn new(
         path: PathBuf,
@@ -91,14 +84,17 @@ impl TestProgram {
         self.manifest.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Its tests; empty if it does not list them.
-    pub fn tests(&self) -> Vec<Test> {
-        let ignored = self.names(&["--ignored"]);
-        let all = self.names(&[]).into_iter();
-        all.map(|name| Test { is_ignored: ignored.contains(&name), name }).collect()
+    /// The names of its tests; empty if it does not list them.
+    pub fn tests(&self) -> Vec<String> {
+        self.list(&[])
     }
 
-    fn names(&self, options: &[&str]) -> Vec<String> {
+    /// Whether this test is marked `#[ignore]`.
+    pub fn ignores(&self, test: &str) -> bool {
+        self.list(&["--ignored"]).iter().any(|name| name == test)
+    }
+
+    fn list(&self, options: &[&str]) -> Vec<String> {
         let mut command = Command::new(&self.path);
         command.args(["--list", "--format", "terse"]).args(options).stdin(Stdio::null());
         command.current_dir(self.package_folder());
