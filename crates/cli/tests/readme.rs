@@ -58,6 +58,7 @@ impl Shell {
             .current_dir(&self.folder)
             .env("PATH", &self.path)
             .env_remove("UNPICK_CC")
+            .env_remove("COLUMNS")
             .output()
             .unwrap();
         String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
