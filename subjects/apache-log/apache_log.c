@@ -1,8 +1,8 @@
-/* The access log of a web server, buffered: workers put their lines into one buffer, which goes into the file at
- * the end. How much is in the buffer is an atomic, so no count is ever torn.
+/* The access log of a web server, buffered: each request has a thread, which puts its line into one buffer for
+ * all; the buffer goes into the file at the end. How much is in the buffer is an atomic, so no count is ever torn.
  *
  * A line is written to where the count said the end was, and after that the count moves on by its length. Of two
- * workers that both come before either has moved it, one overwrites the other, and then there is a hole in the log.
+ * requests that both come before either has moved it, one overwrites the other, and then there is a hole in the log.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS = 3, LINE = 80, BUFFER = 1 << 18 };
+enum { REQUESTS = 9, LINE = 80 };
 
 struct log_buffer {
     atomic_int count;
-    char bytes[BUFFER];
+    char bytes[REQUESTS * LINE];
     atomic_long lines;
 };
 
@@ -24,22 +24,20 @@ struct log_file {
     long length;
 };
 
-struct worker {
+struct request {
     int number;
-    long requests;
-    unsigned answers;
+    unsigned page;
 };
 
 static struct log_buffer buffer;
 static struct log_file file = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static int requests = 8;
-static int request_work = 6000;
+static int request_work = 40000;
 #ifdef FIXED
 static pthread_mutex_t buffer_lock = PTHREAD_MUTEX_INITIALIZER;
 #endif
 
-static unsigned answer(int worker, int request, int rounds) {
-    unsigned page = (unsigned)(worker * 1000 + request);
+static unsigned answer(int request, int rounds) {
+    unsigned page = (unsigned)request;
     for (int i = 0; i < rounds; i++)
         page = page * 1664525u + 1013904223u;
     return page;
@@ -57,12 +55,12 @@ static void flush_log(struct log_buffer *from) {
     atomic_store(&from->count, 0);
 }
 
-static void log_request(struct log_buffer *into, int worker, int request, unsigned page) {
+static void log_request(struct log_buffer *into, const struct request *request) {
 #ifdef FIXED
     pthread_mutex_lock(&buffer_lock);
 #endif
     int end = atomic_load(&into->count); /* BUG: 1 */
-    int length = snprintf(&into->bytes[end], LINE, "<worker %d request %04d page %08x>\n", worker, request, page);
+    int length = snprintf(&into->bytes[end], LINE, "<request %04d page %08x>\n", request->number, request->page);
     atomic_fetch_add(&into->count, length); /* BUG: 2, 3 */
     atomic_fetch_add(&into->lines, 1);
 #ifdef FIXED
@@ -71,13 +69,9 @@ static void log_request(struct log_buffer *into, int worker, int request, unsign
 }
 
 static void *serve(void *argument) {
-    struct worker *worker = argument;
-    for (int request = 0; request < requests; request++) {
-        unsigned page = answer(worker->number, request, request_work + 900 * worker->number);
-        log_request(&buffer, worker->number, request, page);
-        worker->requests++;
-        worker->answers ^= page;
-    }
+    struct request *request = argument;
+    request->page = answer(request->number, request_work);
+    log_request(&buffer, request);
     return NULL;
 }
 
@@ -85,31 +79,27 @@ static void *serve(void *argument) {
 static long sound_lines(const struct log_file *in) {
     long lines = 0;
     for (const char *at = in->bytes, *end; (end = memchr(at, '\n', (size_t)(in->bytes + in->length - at))); at = end + 1)
-        lines += *at == '<' && end[-1] == '>' && end - at == 37;
+        lines += *at == '<' && end[-1] == '>' && end - at == 28;
     return lines;
 }
 
 int main(int count, char **arguments) {
     if (count > 1)
-        requests = atoi(arguments[1]);
-    if (count > 2)
-        request_work = atoi(arguments[2]);
-    if (requests < 1 || requests * WORKERS * LINE > BUFFER)
-        return 2;
-    file.bytes = calloc((size_t)requests * WORKERS + 1, LINE);
-    struct worker workers[WORKERS];
-    pthread_t threads[WORKERS];
-    for (int i = 0; i < WORKERS; i++) {
-        workers[i] = (struct worker){i, 0, 0};
-        pthread_create(&threads[i], NULL, serve, &workers[i]);
+        request_work = atoi(arguments[1]);
+    file.bytes = calloc(REQUESTS, LINE);
+    struct request requests[REQUESTS];
+    pthread_t threads[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++) {
+        requests[i] = (struct request){i, 0};
+        pthread_create(&threads[i], NULL, serve, &requests[i]);
     }
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < REQUESTS; i++)
         pthread_join(threads[i], NULL);
     flush_log(&buffer);
     long sound = sound_lines(&file);
-    printf("%d requests, %ld sound lines in the log\n", requests * WORKERS, sound);
+    printf("%d requests, %ld sound lines in the log\n", REQUESTS, sound);
     free(file.bytes);
-    if (sound != (long)requests * WORKERS) {
+    if (sound != REQUESTS) {
         fprintf(stderr, "FAILED: the log is damaged\n");
         return 1;
     }

@@ -80,8 +80,10 @@ static void *visit_all(void *argument) {
             visitor->gone++;
             continue;
         }
-        if (atomic_load(&session->retired))
+        if (atomic_load(&session->retired)) {
             visitor->retired++;
+            continue;
+        }
         atomic_fetch_xor(&session->traffic, key);
         visitor->visited++;
         session_put(session);

@@ -30,6 +30,9 @@ pub struct Subject {
     pub class: Option<Class>,
     /// `P1` to `P17`.
     pub pattern: Option<String>,
+    /// Patterns that tell of the same bug by the same lines: there an access of the other kind stands beside it.
+    #[serde(default)]
+    pub also: Vec<String>,
     pub variables: Vec<String>,
     /// What goes wrong, in one sentence.
     pub why: String,
@@ -130,6 +133,11 @@ impl Subject {
     #[must_use]
     pub fn lines(&self) -> BTreeMap<u32, u32> {
         lines_of_markers(&self.text())
+    }
+
+    /// All patterns that describe the bug over its lines, the true one first.
+    pub fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.pattern.iter().chain(&self.also).map(String::as_str)
     }
 
     /// No order of its threads makes it fail.

@@ -76,6 +76,21 @@ fn the_accesses_of_a_subject_spell_its_pattern() {
     }
 }
 
+/// Only kinds may differ: the same threads at the same lines and variables.
+#[test]
+fn other_patterns_of_a_subject_differ_from_its_own_in_kinds_only() {
+    let patterns = BTreeMap::from(PATTERNS);
+    let without_kinds = |pattern: &str| patterns[pattern].replace(['R', 'W'], "");
+    for subject in subjects() {
+        let mut known = BTreeSet::new();
+        for pattern in subject.patterns() {
+            assert!(known.insert(pattern), "{}: {pattern} twice", subject.name);
+            let own = subject.pattern.as_deref().expect("its own pattern comes first");
+            assert_eq!(without_kinds(pattern), without_kinds(own), "{}", subject.name);
+        }
+    }
+}
+
 #[test]
 fn markers_variables_and_functions_are_in_the_source() {
     for subject in subjects() {

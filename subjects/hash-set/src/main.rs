@@ -9,17 +9,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 const BUCKETS: usize = 256;
+/// In place of a node's number: the bucket ends here.
+const END: usize = usize::MAX;
 
 struct Node {
     word: u32,
     code: u32,
-    next: Option<usize>,
+    next: usize,
 }
 
 struct Table {
-    heads: [Option<usize>; BUCKETS],
+    heads: [usize; BUCKETS],
     nodes: Vec<Node>,
     size: usize,
+}
+
+impl Table {
+    /// Is the word in this node, or in one behind it?
+    fn has_behind(&self, first: usize, word: u32) -> bool {
+        let mut at = first;
+        while at != END && self.nodes[at].word != word {
+            at = self.nodes[at].next;
+        }
+        at != END
+    }
 }
 
 struct HashSet {
@@ -30,29 +43,23 @@ struct HashSet {
 
 impl HashSet {
     fn new() -> Self {
-        let table = Table { heads: [None; BUCKETS], nodes: Vec::new(), size: 0 };
+        let table = Table { heads: [END; BUCKETS], nodes: Vec::new(), size: 0 };
         Self { table: Mutex::new(table), lookups: AtomicUsize::new(0), whole: Mutex::new(()) }
     }
 
     fn contains(&self, word: u32) -> bool {
         self.lookups.fetch_add(1, Ordering::Relaxed);
         let table = self.table.lock().unwrap();
-        let mut at = table.heads[bucket(word)]; /* BUG: 1 */
-        while let Some(node) = at {
-            if table.nodes[node].word == word {
-                return true;
-            }
-            at = table.nodes[node].next;
-        }
-        false
+        let first = table.heads[bucket(word)]; /* BUG: 1 */
+        table.has_behind(first, word)
     }
 
     fn put(&self, word: u32, code: u32) {
         let mut table = self.table.lock().unwrap();
-        let first = table.heads[bucket(word)]; /* BUG: 3 */
+        let first = table.heads[bucket(word)];
         let node = table.nodes.len();
         table.nodes.push(Node { word, code, next: first });
-        table.heads[bucket(word)] = Some(node); /* BUG: 2 */
+        table.heads[bucket(word)] = node; /* BUG: 2, 3 */
         table.size += 1;
     }
 
