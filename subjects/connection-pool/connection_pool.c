@@ -1,5 +1,6 @@
-/* A pool of database connections, used by sixteen workers. A worker looks for a connection that is free, and marks
- * it as its own; afterwards it gives it back.
+/* A pool of database connections for sixteen workers. The data lies on several shards, each with some connections. A
+ * worker asks two of the shards: it looks for a connection that is free, tries it, and marks it as its own until the
+ * end of its transaction.
  *
  * Looking and marking take the lock once each. Two workers that have both seen a connection free mark it one after
  * the other, and talk on one connection at the same time.
@@ -8,14 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORKERS = 16, CONNECTIONS = 20, NOBODY = -1 };
+enum { WORKERS = 16, SHARDS = 8, CONNECTIONS = 6, ASKED = 2, NOBODY = -1 };
 
 struct connection {
     int owner;
     long uses;
 };
 
-struct pool {
+struct shard {
     pthread_mutex_t lock;
     struct connection connections[CONNECTIONS];
     long waits;
@@ -23,14 +24,15 @@ struct pool {
 
 struct worker {
     int number;
+    int held[ASKED];
     long shared;
     unsigned answers;
 };
 
-static struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static pthread_barrier_t all_here;
-static int queries = 12;
+static struct shard shards[SHARDS];
+static pthread_barrier_t all_here, all_asked;
 static int query_work = 4000;
+static int trial_work = 300;
 #ifdef FIXED
 static pthread_mutex_t choosing = PTHREAD_MUTEX_INITIALIZER;
 #endif
@@ -42,7 +44,7 @@ static unsigned query(unsigned text, int rounds) {
 }
 
 /* The number of a free connection, or -1. */
-static int find_free(struct pool *in) {
+static int find_free(struct shard *in) {
     int free_one = -1;
     pthread_mutex_lock(&in->lock);
     for (int i = 0; i < CONNECTIONS && free_one < 0; i++)
@@ -54,71 +56,82 @@ static int find_free(struct pool *in) {
     return free_one;
 }
 
-static void mark(struct pool *in, int connection, int owner) {
+static void mark(struct shard *in, int connection, int owner) {
     pthread_mutex_lock(&in->lock);
     in->connections[connection].owner = owner; /* BUG: 2, 3 */
     in->connections[connection].uses++;
     pthread_mutex_unlock(&in->lock);
 }
 
-static int acquire(struct pool *from, int owner) {
+/* A connection that answers, or -1 if it does not. */
+static int acquire(struct shard *from, struct worker *worker) {
 #ifdef FIXED
     pthread_mutex_lock(&choosing);
 #endif
-    int connection;
-    while ((connection = find_free(from)) < 0)
-        query(1, 100);
-    mark(from, connection, owner);
+    int connection = find_free(from);
+    if (connection >= 0) {
+        worker->answers ^= query((unsigned)connection, trial_work);
+        mark(from, connection, worker->number);
+    }
 #ifdef FIXED
     pthread_mutex_unlock(&choosing);
 #endif
     return connection;
 }
 
-/* Gives a connection back; says whether it was still the worker's own. */
-static int release(struct pool *to, int connection, int owner) {
-    pthread_mutex_lock(&to->lock);
-    int own = to->connections[connection].owner == owner;
-    to->connections[connection].owner = NOBODY;
-    pthread_mutex_unlock(&to->lock);
+/* Is the connection still the worker's own? */
+static int is_own(struct shard *in, int connection, int owner) {
+    pthread_mutex_lock(&in->lock);
+    int own = in->connections[connection].owner == owner;
+    pthread_mutex_unlock(&in->lock);
     return own;
 }
+
+static struct shard *asked_by(const struct worker *worker, int i) { return &shards[(worker->number / 2 + i) % SHARDS]; }
 
 static void *work(void *argument) {
     struct worker *worker = argument;
     pthread_barrier_wait(&all_here);
-    for (int i = 0; i < queries; i++) {
+    for (int i = 0; i < ASKED; i++) {
         worker->answers ^= query((unsigned)(worker->number * 100 + i), query_work);
-        int connection = acquire(&pool, worker->number);
-        worker->answers ^= query((unsigned)connection, query_work / 4);
-        if (!release(&pool, connection, worker->number))
-            worker->shared++;
+        worker->held[i] = acquire(asked_by(worker, i), worker);
     }
+    pthread_barrier_wait(&all_asked);
+    for (int i = 0; i < ASKED; i++)
+        worker->shared += !is_own(asked_by(worker, i), worker->held[i], worker->number);
     return NULL;
+}
+
+static void open_shards(void) {
+    for (int i = 0; i < SHARDS; i++) {
+        pthread_mutex_init(&shards[i].lock, NULL);
+        for (int k = 0; k < CONNECTIONS; k++)
+            shards[i].connections[k].owner = NOBODY;
+    }
 }
 
 int main(int count, char **arguments) {
     if (count > 1)
-        queries = atoi(arguments[1]);
+        query_work = atoi(arguments[1]);
     if (count > 2)
-        query_work = atoi(arguments[2]);
-    for (int i = 0; i < CONNECTIONS; i++)
-        pool.connections[i].owner = NOBODY;
+        trial_work = atoi(arguments[2]);
+    open_shards();
     pthread_barrier_init(&all_here, NULL, WORKERS);
+    pthread_barrier_init(&all_asked, NULL, WORKERS);
     struct worker workers[WORKERS];
     pthread_t threads[WORKERS];
     for (int i = 0; i < WORKERS; i++) {
-        workers[i] = (struct worker){i, 0, 0};
+        workers[i] = (struct worker){.number = i};
         pthread_create(&threads[i], NULL, work, &workers[i]);
     }
-    long shared = 0, uses = 0;
+    long shared = 0, waits = 0;
     for (int i = 0; i < WORKERS; i++) {
         pthread_join(threads[i], NULL);
         shared += workers[i].shared;
     }
-    for (int i = 0; i < CONNECTIONS; i++)
-        uses += pool.connections[i].uses;
-    printf("%ld uses, %ld waits\n", uses, pool.waits);
+    for (int i = 0; i < SHARDS; i++)
+        waits += shards[i].waits;
+    printf("%d connections asked for, %ld not free\n", WORKERS * ASKED, waits);
     if (shared > 0) {
         fprintf(stderr, "FAILED: %ld times two workers had one connection\n", shared);
         return 1;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 4, INDEX = 64, NAME = 32 };
+enum { HEADER = 4, INDEX = 256, NAME = 32 };
 
 struct master_info {
     pthread_mutex_t lock;
@@ -33,6 +33,7 @@ static pthread_mutex_t whole = PTHREAD_MUTEX_INITIALIZER;
 #endif
 static char log_index[INDEX][NAME];
 static long file_length;
+static pthread_barrier_t connected;
 static int event_count = 40;
 static int event_work = 300;
 
@@ -86,6 +87,7 @@ static void count_event(struct master_info *info) {
 static void *read_from_master(void *unused) {
     (void)unused;
     unsigned event = 7;
+    pthread_barrier_wait(&connected);
     for (int i = 0; i < event_count; i++) {
         event = apply_event(event, event_work);
         count_event(&master);
@@ -108,6 +110,7 @@ static int find_in_index(const char *name) {
 
 static void *show_status(void *result) {
     struct status *status = result;
+    pthread_barrier_wait(&connected);
     unsigned query = apply_event(3, event_count * event_work);
     hold_together();
     status->file = current_file(&master);
@@ -136,6 +139,7 @@ int main(int count, char **arguments) {
     struct status status;
     memset(&status, 0, sizeof status);
     pthread_t network, administrator;
+    pthread_barrier_init(&connected, NULL, 2);
     pthread_create(&network, NULL, read_from_master, NULL);
     pthread_create(&administrator, NULL, show_status, &status);
     pthread_join(network, NULL);
