@@ -90,9 +90,9 @@ public:
         for (Script &script : scripts_) {
             for (int i = 0; i < 6; i++)
                 loop.post([this, paint_work] { paint(paint_work); });
-            loop.post([this, &script] { handler_.load_script(&script); });
+            loop.post([this, &script] { load(script); });
             loop.post([this, paint_work] { paint(paint_work); });
-            loop.post([this] { missing_ += !handler_.on_load_complete(); });
+            loop.post([this] { complete(); });
         }
     }
 
@@ -106,6 +106,17 @@ public:
     unsigned picture() const { return picture_; }
 
 private:
+    /* A script may need those before it: where one is missing, the page is given up. */
+    void load(Script &script) {
+        if (missing_ == 0)
+            handler_.load_script(&script);
+    }
+
+    void complete() {
+        if (missing_ == 0)
+            missing_ += !handler_.on_load_complete();
+    }
+
     void paint(int work) {
         for (int i = 0; i < work; i++)
             picture_ = mix(picture_, static_cast<unsigned>(i));

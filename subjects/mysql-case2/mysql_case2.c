@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SESSIONS = 2, PAGE = 4096 };
+enum { SESSIONS = 4, PAGE = 4096 };
 
 struct session {
     pthread_mutex_t lock;
@@ -34,9 +34,8 @@ struct page {
 
 static struct session sessions[SESSIONS];
 static struct totals totals = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static int statements = 40;
-static int statement_work = 6000;
-static int reports = 60;
+static int step_work = 30000;
+static int reports = 150;
 
 static unsigned work(unsigned seed, int rounds) {
     for (int i = 0; i < rounds; i++)
@@ -60,9 +59,9 @@ static void unlock_info(struct session *session) {
 #endif
 }
 
-static void begin_statement(struct session *session, const char *what) {
+static void enter_step(struct session *session, const char *step) {
     lock_info(session);
-    session->info = what;
+    session->info = step;
     unlock_info(session);
 }
 
@@ -80,17 +79,16 @@ static void count(long rows_read, long answers) {
     pthread_mutex_unlock(&totals.lock);
 }
 
+/* One statement, step by step. */
 static void *run_session(void *argument) {
-    static const char *const steps[] = {"Opening tables", "Sorting result", "Writing to net"};
+    static const char *const steps[] = {"Opening tables", "Sorting result", "Sending data", "Writing to net"};
     struct session *session = argument;
-    for (int i = 0; i < statements; i++) {
-        begin_statement(session, steps[i % 3]);
-        session->result ^= work((unsigned)i, statement_work);
-        count(session->result % 100, 0);
-        end_statement(session);
-        session->result ^= work((unsigned)i + 1, statement_work / 2);
-        count(0, 1);
+    for (int i = 0; i < 4; i++) {
+        enter_step(session, steps[i]);
+        session->result ^= work((unsigned)(session->number + i), step_work);
+        count(session->result % 100, i == 3);
     }
+    end_statement(session);
     return NULL;
 }
 
@@ -122,7 +120,7 @@ static void *monitor(void *argument) {
     for (int i = 0; i < reports; i++) {
         for (int s = 0; s < SESSIONS; s++)
             print_session(page, &sessions[s]);
-        seed = work(seed, statement_work);
+        seed = work(seed, 300);
         char line[32];
         snprintf(line, sizeof line, "-- report %d (%u)\n", i, seed % 1000);
         put(page, line);
@@ -132,11 +130,9 @@ static void *monitor(void *argument) {
 
 int main(int argument_count, char **arguments) {
     if (argument_count > 1)
-        statements = atoi(arguments[1]);
+        step_work = atoi(arguments[1]);
     if (argument_count > 2)
-        statement_work = atoi(arguments[2]);
-    if (argument_count > 3)
-        reports = atoi(arguments[3]);
+        reports = atoi(arguments[2]);
     pthread_t threads[SESSIONS], monitoring;
     static struct page page = {.lock = PTHREAD_MUTEX_INITIALIZER};
     for (int i = 0; i < SESSIONS; i++) {

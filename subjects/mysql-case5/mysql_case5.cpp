@@ -121,15 +121,14 @@ private:
 } // namespace
 
 int main(int count, char **arguments) {
-    int statements = count > 1 ? std::atoi(arguments[1]) : 60;
-    int work = count > 2 ? std::atoi(arguments[2]) : 4000;
-    int flushes = count > 3 ? std::atoi(arguments[3]) : 3;
+    int statements = count > 1 ? std::atoi(arguments[1]) : 24;
+    int work = count > 2 ? std::atoi(arguments[2]) : 10000;
+    int flushes = count > 3 ? std::atoi(arguments[3]) : 1;
     Server server;
-    auto session = [&](int number) {
+    std::thread session([&] {
         for (int i = 0; i < statements; i++)
-            server.sql_insert(number, i, work);
-    };
-    std::thread first(session, 1), second(session, 2);
+            server.sql_insert(1, i, work);
+    });
     unsigned idle = 1;
     std::thread administrator([&] {
         for (int i = 0; i < flushes; i++) {
@@ -137,8 +136,7 @@ int main(int count, char **arguments) {
             server.flush_logs();
         }
     });
-    first.join();
-    second.join();
+    session.join();
     administrator.join();
     std::printf("%ld rows, %ld logged in %zu files (%08x)\n", server.rows(), server.logged(), server.files(), idle);
     if (server.rows() != server.logged()) {

@@ -1,11 +1,13 @@
-//! Agents sell the seats of one flight. When the last seat goes, sales are closed.
+//! Agents sell the seats of small planes, one flight a day. When the last seat of a flight goes, its sales are closed.
 //!
 //! How many seats are sold is an atomic, and so is the sign that sales are closed. But an agent looks which seat is
 //! the next, prints the ticket, and then counts it: two agents that look before either has counted sell one seat twice.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::thread;
+
+const AGENTS: usize = 3;
 
 struct Flight {
     seats: usize,
@@ -49,7 +51,7 @@ impl Flight {
     fn sell(&self, agent: usize) -> bool {
         let _at_the_counter = cfg!(feature = "fixed").then(|| self.counter.lock().unwrap());
         let Some(seat) = self.next_seat() else { return false };
-        let code = print_ticket(agent, seat, 10);
+        let code = print_ticket(agent, seat, 150);
         self.count_sold();
         self.passengers.lock().unwrap().push(Ticket { agent, seat, code });
         true
@@ -75,33 +77,36 @@ fn advise(customer: usize, rounds: u32) -> u32 {
     })
 }
 
-fn agent(flight: &Flight, number: usize, patience: u32) {
+/// An agent has one customer for each of the flights, whose sales open for all agents at once.
+fn agent(flights: &[Flight], open: &Barrier, number: usize, patience: u32) {
     let mut customer = number;
-    while !flight.closed.load(Ordering::SeqCst) {
+    for flight in flights {
+        open.wait();
         customer += 1 + (std::hint::black_box(advise(customer, patience)) & 1) as usize;
-        if !flight.sell(number) {
-            break;
+        if !flight.closed.load(Ordering::SeqCst) {
+            flight.sell(number);
         }
     }
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let seats = arguments.next().unwrap_or(60);
+    let days = arguments.next().unwrap_or(12);
     let patience = arguments.next().unwrap_or(2000) as u32;
-    let flight = Flight::new(seats);
+    let flights: Vec<Flight> = (0..days).map(|_| Flight::new(AGENTS)).collect();
+    let open = Barrier::new(AGENTS);
     thread::scope(|threads| {
-        for number in 0..3 {
-            let flight = &flight;
-            threads.spawn(move || agent(flight, number, patience));
+        for number in 0..AGENTS {
+            let (flights, open) = (&flights, &open);
+            threads.spawn(move || agent(flights, open, number, patience));
         }
     });
-    let twice = flight.seats_sold_twice();
-    let passengers = flight.passengers.lock().unwrap();
+    let twice: usize = flights.iter().map(Flight::seats_sold_twice).sum();
+    let passengers = flights[0].passengers.lock().unwrap();
     let last = passengers.iter().max_by_key(|ticket| ticket.seat).expect("a passenger");
     println!(
-        "{} seats, {} tickets; the last by agent {}: {:08x}",
-        seats,
+        "{} flights, {} tickets for the first; its last by agent {}: {:08x}",
+        flights.len(),
         passengers.len(),
         last.agent,
         last.code

@@ -1,4 +1,4 @@
-//! Producers put records into a common buffer; a writer takes them out in blocks. A block has a header that says how
+//! A producer puts records into a buffer; a writer takes them out in blocks. A block has a header that says how
 //! many records follow.
 //!
 //! The buffer is always locked. But the writer asks how many records there are, makes the header, and then takes all
@@ -25,6 +25,8 @@ struct BufWriter {
     buffer: Mutex<Buffer>,
     blocks: Mutex<Vec<Block>>,
     producers: AtomicUsize,
+    /// Records that were ever put.
+    accepted: AtomicUsize,
     one_step: Mutex<()>,
 }
 
@@ -34,6 +36,7 @@ impl BufWriter {
             buffer: Mutex::new(Buffer { records: [0; ROOM], filled: 0 }),
             blocks: Mutex::new(Vec::new()),
             producers: AtomicUsize::new(producers),
+            accepted: AtomicUsize::new(0),
             one_step: Mutex::new(()),
         }
     }
@@ -44,6 +47,7 @@ impl BufWriter {
         let at = buffer.filled;
         buffer.records[at] = record;
         buffer.filled = at + 1; /* BUG: 2 */
+        self.accepted.fetch_add(1, Ordering::SeqCst);
     }
 
     fn waiting(&self) -> usize {
@@ -58,20 +62,28 @@ impl BufWriter {
         buffer.records[..filled].to_vec()
     }
 
-    fn write_block(&self) {
+    /// How many records it has.
+    fn write_block(&self) -> usize {
         let _step = cfg!(feature = "fixed").then(|| self.one_step.lock().unwrap());
         let announced = self.waiting();
         let header = format!("block of {announced}");
         let records = self.take_all();
+        let count = records.len();
         self.blocks.lock().unwrap().push(Block { header, announced, records });
+        count
     }
 
     fn write_until_done(&self, pause: u64) {
-        while self.producers.load(Ordering::SeqCst) > 0 {
+        let mut written = 0;
+        loop {
+            let done = self.producers.load(Ordering::SeqCst) == 0;
             std::hint::black_box(measure(1, pause));
-            self.write_block();
+            if self.accepted.load(Ordering::SeqCst) > written {
+                written += self.write_block();
+            } else if done {
+                return;
+            }
         }
-        self.write_block();
     }
 
     fn produce(&self, number: u64, count: u64, effort: u64) {
@@ -91,14 +103,11 @@ fn measure(seed: u64, effort: u64) -> u64 {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let count = arguments.next().unwrap_or(20);
+    let count = arguments.next().unwrap_or(40);
     let effort = arguments.next().unwrap_or(4000);
-    let writer = BufWriter::new(2);
+    let writer = BufWriter::new(1);
     thread::scope(|threads| {
-        for number in 0..2 {
-            let writer = &writer;
-            threads.spawn(move || writer.produce(number, count, effort));
-        }
+        threads.spawn(|| writer.produce(1, count, effort));
         threads.spawn(|| writer.write_until_done(3 * effort));
     });
     let blocks = writer.blocks.lock().unwrap();

@@ -105,7 +105,7 @@ fn read(set: &HashSet, reader: u32, words: u32, rounds: u32) -> u32 {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let words = arguments.next().unwrap_or(200).min(BUCKETS as u32);
+    let words = arguments.next().unwrap_or(50).min(BUCKETS as u32);
     let rounds = arguments.next().unwrap_or(8000);
     let set = HashSet::new();
     let new: u32 = thread::scope(|threads| {

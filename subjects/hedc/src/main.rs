@@ -4,8 +4,8 @@
 //! The calendar is set, and then asked. Its fields are atomics, so nothing is torn; but it has one time only, and two
 //! tasks that use it at once get each other's dates.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
 /// Days since 1 March of year 0, the form in which dates are easy to compute with.
@@ -37,7 +37,7 @@ impl Calendar {
     fn format(&self, archive: &str, day: u32) -> (Date, String) {
         let _turn = cfg!(feature = "fixed").then(|| self.turn.lock().unwrap());
         self.set(day);
-        let prefix = format!("{archive}/day{day:06}/");
+        let prefix = format!("{archive}/{:08x}/", fetch(day, 300));
         (self.date(), prefix)
     }
 }
@@ -55,27 +55,29 @@ fn date_of(days: u32) -> Date {
 
 struct Task {
     archive: &'static str,
-    first_day: u32,
-    days: u32,
+    day: u32,
 }
 
-/// Asks the archive for every day of the task; returns the names of pictures and how many dates were wrong.
-fn crawl(calendar: &Calendar, task: &Task, distance: u32) -> (Vec<String>, u32) {
-    let mut pictures = Vec::new();
-    let mut wrong = 0;
-    for day in task.first_day..task.first_day + task.days {
-        let answer = fetch(day, distance);
-        let (date, prefix) = calendar.format(task.archive, day);
-        wrong += u32::from(date != date_of(day));
-        pictures.push(format!(
-            "{prefix}{:04}-{:02}-{:02}/{answer:08x}",
-            date.year, date.month, date.day
-        ));
-    }
-    (pictures, wrong)
+const TASKS: [Task; 8] = [
+    Task { archive: "rhessi", day: 730_000 },
+    Task { archive: "phoenix", day: 731_002 },
+    Task { archive: "goes", day: 725_040 },
+    Task { archive: "soho", day: 729_600 },
+    Task { archive: "trace", day: 728_811 },
+    Task { archive: "hinode", day: 732_090 },
+    Task { archive: "nancay", day: 727_730 },
+    Task { archive: "kitt-peak", day: 724_004 },
+];
+
+/// Asks the archive for the day of the task; returns the name of the picture and whether its date is right.
+fn crawl(calendar: &Calendar, task: &Task, distance: u32) -> (String, bool) {
+    let answer = fetch(task.day, distance);
+    let (date, prefix) = calendar.format(task.archive, task.day);
+    let right = date == date_of(task.day);
+    (format!("{prefix}{:04}-{:02}-{:02}/{answer:08x}", date.year, date.month, date.day), right)
 }
 
-/// The network, which takes its time.
+/// The number of what the network brings, which takes its time.
 fn fetch(day: u32, distance: u32) -> u32 {
     std::hint::black_box(
         (0..distance).fold(day, |hash, step| (hash ^ step).wrapping_mul(0x0100_0193)),
@@ -83,27 +85,25 @@ fn fetch(day: u32, distance: u32) -> u32 {
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let days = arguments.next().unwrap_or(20);
-    let distance = arguments.next().unwrap_or(20_000);
+    let distance = std::env::args().nth(1).map_or(8000, |text| text.parse().expect("a number"));
     let calendar =
         Calendar { day: AtomicU32::new(0), uses: AtomicU64::new(0), turn: Mutex::new(()) };
-    let tasks = [
-        Task { archive: "rhessi", first_day: 730_000, days },
-        Task { archive: "phoenix", first_day: 731_000, days },
-        Task { archive: "goes", first_day: 725_000, days },
-    ];
+    let all_here = Barrier::new(TASKS.len());
     let results: Vec<_> = thread::scope(|threads| {
         let calendar = &calendar;
-        let crawlers: Vec<_> = tasks
-            .iter()
-            .map(|task| threads.spawn(move || crawl(calendar, task, distance)))
-            .collect();
+        let all_here = &all_here;
+        let crawl = |task| {
+            threads.spawn(move || {
+                all_here.wait();
+                crawl(calendar, task, distance)
+            })
+        };
+        let crawlers: Vec<_> = TASKS.iter().map(crawl).collect();
         crawlers.into_iter().map(|crawler| crawler.join().unwrap()).collect()
     });
-    let pictures: usize = results.iter().map(|(pictures, _)| pictures.len()).sum();
-    let wrong: u32 = results.iter().map(|(_, wrong)| wrong).sum();
-    println!("{pictures} pictures, {} dates", calendar.uses.load(Ordering::Relaxed));
+    let letters: usize = results.iter().map(|(picture, _)| picture.len()).sum();
+    let wrong = results.iter().filter(|(_, right)| !right).count();
+    println!("{letters} letters, {} dates", calendar.uses.load(Ordering::Relaxed));
     if wrong > 0 {
         eprintln!("FAILED: {wrong} pictures have the date of another");
         std::process::exit(1);

@@ -1,7 +1,8 @@
-//! A lottery: the machine draws a number, the player writes it on the ticket, and the office enters it in its book.
+//! A lottery: the machine draws a number, and shows it until it draws the next one. A player who comes by writes the
+//! number on the ticket, and the office enters it in its book.
 //!
 //! The machine is locked whenever it is used. But ticket and book both look at what the machine shows, one after the
-//! other: if it draws for another player in between, ticket and book differ.
+//! other: if it draws in between, ticket and book differ.
 
 use std::sync::Mutex;
 use std::thread;
@@ -39,6 +40,7 @@ impl Office {
     }
 
     fn draw(&self) {
+        let _turn = cfg!(feature = "fixed").then(|| self.queue.lock().unwrap());
         let mut machine = self.machine.lock().unwrap();
         machine.seed = machine
             .seed
@@ -54,7 +56,7 @@ impl Office {
             let machine = self.machine.lock().unwrap();
             machine.shown /* BUG: 1 */
         };
-        Ticket { player, number, seal: seal(number, 200) }
+        Ticket { player, number, seal: seal(number, 500) }
     }
 
     fn enter_in_book(&self, player: usize) {
@@ -67,7 +69,6 @@ impl Office {
 
     fn play(&self, player: usize) -> Ticket {
         let _turn = cfg!(feature = "fixed").then(|| self.queue.lock().unwrap());
-        self.draw();
         let ticket = self.write_ticket(player);
         self.enter_in_book(player);
         ticket
@@ -83,29 +84,33 @@ fn seal(number: u64, rounds: u64) -> u64 {
     (0..rounds).fold(number, |seal, round| (seal ^ round).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Players fill in their names first.
+/// Players fill in their names first; the machine mixes its balls.
 fn fill_in(player: usize, rounds: u64) -> u64 {
     std::hint::black_box(seal(player as u64, rounds))
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let games = arguments.next().unwrap_or(25);
-    let patience = arguments.next().unwrap_or(12_000);
+    let draws = arguments.next().unwrap_or(30);
+    let patience = arguments.next().unwrap_or(6000);
     let office = Office::open();
+    office.draw();
     let tickets: Vec<Ticket> = thread::scope(|threads| {
+        let office = &office;
+        threads.spawn(move || {
+            for turn in 0..draws {
+                fill_in(turn as usize, patience);
+                office.draw();
+            }
+        });
         let play = |player: usize| {
-            let office = &office;
             move || {
-                let turns = (0..games).map(|_| {
-                    fill_in(player, patience);
-                    office.play(player)
-                });
-                turns.collect::<Vec<_>>()
+                fill_in(player, patience * draws / 3);
+                office.play(player)
             }
         };
-        let players: Vec<_> = (0..3).map(|player| threads.spawn(play(player))).collect();
-        players.into_iter().flat_map(|player| player.join().unwrap()).collect()
+        let players: Vec<_> = (0..4).map(|player| threads.spawn(play(player))).collect();
+        players.into_iter().map(|player| player.join().unwrap()).collect()
     });
     let seals = tickets.iter().fold(0, |all, ticket| all ^ ticket.seal);
     println!("{} tickets, seals {seals:016x}", tickets.len());
