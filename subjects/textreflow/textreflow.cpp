@@ -117,8 +117,8 @@ unsigned lay_out(unsigned place, int steps) {
 } // namespace
 
 int main(int count, char **arguments) {
-    size_t words = count > 1 ? static_cast<size_t>(std::atol(arguments[1])) : 6000;
-    int steps = count > 2 ? std::atoi(arguments[2]) : 100000;
+    size_t words = count > 1 ? static_cast<size_t>(std::atol(arguments[1])) : 12000;
+    int steps = count > 2 ? std::atoi(arguments[2]) : 120000;
     Document document(words);
     TextFrame frame(document);
     unsigned canvas = 1, width = 0;

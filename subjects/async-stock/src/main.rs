@@ -14,7 +14,8 @@ struct Stock {
 }
 
 struct BackEnd {
-    stock: Mutex<Stock>,
+    /// By article.
+    stocks: Vec<Mutex<Stock>>,
     prices_asked: AtomicU64,
     orders: Mutex<Vec<Order>>,
     confirming: Mutex<()>,
@@ -26,13 +27,13 @@ struct Order {
 }
 
 impl BackEnd {
-    async fn available(&self) -> u64 {
-        let stock = self.stock.lock().await;
+    async fn available(&self, article: usize) -> u64 {
+        let stock = self.stocks[article].lock().await;
         stock.available /* BUG: 1 */
     }
 
-    async fn set_available(&self, available: u64) {
-        let mut stock = self.stock.lock().await;
+    async fn set_available(&self, article: usize, available: u64) {
+        let mut stock = self.stocks[article].lock().await;
         stock.available = available; /* BUG: 2, 3 */
         stock.reservations += 1;
     }
@@ -42,15 +43,15 @@ impl BackEnd {
         std::hint::black_box(negotiate(customer, effort)) % 90 + 10
     }
 
-    async fn reserve(&self, customer: u64, pieces: u64) {
+    async fn reserve(&self, article: usize, customer: u64, pieces: u64) {
         let _alone =
             if cfg!(feature = "fixed") { Some(self.confirming.lock().await) } else { None };
-        let available = self.available().await;
+        let available = self.available(article).await;
         if available < pieces {
             return;
         }
-        let price = self.price(customer, 100).await;
-        self.set_available(available - pieces).await;
+        let price = self.price(customer, 500).await;
+        self.set_available(article, available - pieces).await;
         self.orders.lock().await.push(Order { pieces, price });
     }
 }
@@ -61,10 +62,13 @@ fn negotiate(customer: u64, effort: u64) -> u64 {
     })
 }
 
-async fn serve(back_end: Arc<BackEnd>, first: u64, requests: u64, effort: u64) {
-    for request in 0..requests {
-        let customer = negotiate(first + request, effort);
-        back_end.reserve(customer, customer % 3 + 1).await;
+/// One request for each article. The second server goes through them from the end.
+async fn serve(back_end: Arc<BackEnd>, server: u64, effort: u64) {
+    let articles = back_end.stocks.len();
+    for request in 0..articles {
+        let article = if server == 0 { request } else { articles - 1 - request };
+        let customer = negotiate(server * 1000 + request as u64, effort);
+        back_end.reserve(article, customer, customer % 3 + 1).await;
         tokio::task::yield_now().await;
     }
 }
@@ -72,27 +76,30 @@ async fn serve(back_end: Arc<BackEnd>, first: u64, requests: u64, effort: u64) {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let requests = arguments.next().unwrap_or(20);
+    let articles = arguments.next().unwrap_or(30);
     let effort = arguments.next().unwrap_or(4000);
+    let full = || Mutex::new(Stock { available: 100, reservations: 0 });
     let back_end = Arc::new(BackEnd {
-        stock: Mutex::new(Stock { available: 10_000, reservations: 0 }),
+        stocks: (0..articles).map(|_| full()).collect(),
         prices_asked: AtomicU64::new(0),
         orders: Mutex::new(Vec::new()),
         confirming: Mutex::new(()),
     });
-    let servers: Vec<_> = (0..3)
-        .map(|n| tokio::spawn(serve(Arc::clone(&back_end), n * 1000, requests, effort)))
-        .collect();
+    let servers: Vec<_> =
+        (0..2).map(|server| tokio::spawn(serve(Arc::clone(&back_end), server, effort))).collect();
     for server in servers {
         server.await.expect("a server does not panic");
     }
-    let left = back_end.available().await;
+    let mut left = 0;
+    for article in 0..back_end.stocks.len() {
+        left += back_end.available(article).await;
+    }
     let orders = back_end.orders.lock().await;
     let ordered: u64 = orders.iter().map(|order| order.pieces).sum();
     let turnover: u64 = orders.iter().map(|order| order.pieces * order.price).sum();
     println!("{} orders for {turnover}, {left} pieces left", orders.len());
-    if left + ordered != 10_000 {
-        eprintln!("FAILED: {ordered} pieces were ordered, but {left} of 10000 are left");
+    if left + ordered != articles * 100 {
+        eprintln!("FAILED: {ordered} pieces were ordered, but {left} are left");
         std::process::exit(1);
     }
 }

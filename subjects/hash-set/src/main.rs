@@ -68,7 +68,7 @@ impl HashSet {
         if self.contains(word) {
             return false;
         }
-        self.put(word, spell(word, 600));
+        self.put(word, spell(word, 1500));
         true
     }
 
