@@ -2,39 +2,40 @@
  * are in all, is kept for resuming. When the connection breaks, the workers are told to stop, everything is set back
  * to the last saved state, and new workers resume from there.
  *
- * Each number has its lock, and setting back holds all of them. But a worker moves its segment on first and adds to the sum after that, and the
- * resuming does not wait until the workers are gone: a sum that is added after it was set back counts bytes that
- * will be fetched again.
+ * Each number has its lock, and setting back holds all of them. But a worker moves its segment on first and adds to
+ * the sum after that, and the resuming does not wait until the workers are gone: a sum that is added after it was set
+ * back counts bytes that will be fetched again.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORKERS = 2, PIECE = 64 };
+enum { MOST = 4, PIECE = 64 };
 
 struct segment {
     pthread_mutex_t lock;
     long start, offset, end;
+    int stop;
 };
 
 struct progress {
     pthread_mutex_t lock;
     long written;
-    int stop;
     long pieces;
 };
 
 struct saved_state {
-    long offsets[WORKERS];
+    long offsets[MOST];
     long written;
 };
 
-static struct segment segments[WORKERS];
+static struct segment segments[MOST];
 static struct progress progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct saved_state saved;
 static unsigned char *file;
 static long file_size = 16 * 1024;
 static int check_rounds = 150;
+static int workers = 2;
 
 static unsigned char byte_at(long offset) { return (unsigned char)((unsigned long)offset * 2654435761ul >> 24); }
 
@@ -49,17 +50,19 @@ static unsigned fetch(long offset, long length, unsigned char *into) {
     return proof;
 }
 
-static int must_stop(void) {
-    pthread_mutex_lock(&progress.lock);
-    int stop = progress.stop;
-    pthread_mutex_unlock(&progress.lock);
+static int must_stop(struct segment *segment) {
+    pthread_mutex_lock(&segment->lock);
+    int stop = segment->stop;
+    pthread_mutex_unlock(&segment->lock);
     return stop;
 }
 
 static void tell_to_stop(int stop) {
-    pthread_mutex_lock(&progress.lock);
-    progress.stop = stop;
-    pthread_mutex_unlock(&progress.lock);
+    for (int i = 0; i < workers; i++) {
+        pthread_mutex_lock(&segments[i].lock);
+        segments[i].stop = stop;
+        pthread_mutex_unlock(&segments[i].lock);
+    }
 }
 
 static long next_offset(struct segment *segment) {
@@ -69,10 +72,14 @@ static long next_offset(struct segment *segment) {
     return offset;
 }
 
-static void move_on(struct segment *segment) {
+/* Says no to a piece that comes too late. */
+static int move_on(struct segment *segment) {
     pthread_mutex_lock(&segment->lock);
-    segment->offset += PIECE; /* BUG: 1 */
+    int in_time = !segment->stop;
+    if (in_time)
+        segment->offset += PIECE; /* BUG: 1 */
     pthread_mutex_unlock(&segment->lock);
+    return in_time;
 }
 
 static void add_written(long length) {
@@ -94,13 +101,12 @@ static void draw_bar(struct segment *segment, char *bar) {
 static void *worker(void *argument) {
     struct segment *segment = argument;
     char bar[64];
-    while (!must_stop()) {
+    while (!must_stop(segment)) {
         long offset = next_offset(segment);
         if (offset == segment->end)
             break;
-        if (fetch(offset, PIECE, file + offset) == 0)
+        if (fetch(offset, PIECE, file + offset) == 0 || !move_on(segment))
             continue;
-        move_on(segment);
         draw_bar(segment, bar);
         add_written(PIECE);
     }
@@ -109,24 +115,24 @@ static void *worker(void *argument) {
 
 /* Back to what was saved: all that came since then is fetched again. */
 static void set_back(const struct saved_state *to) {
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < workers; i++)
         pthread_mutex_lock(&segments[i].lock);
     pthread_mutex_lock(&progress.lock);
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < workers; i++)
         segments[i].offset = to->offsets[i]; /* BUG: 2 */
     progress.written = to->written; /* BUG: 3 */
     pthread_mutex_unlock(&progress.lock);
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < workers; i++)
         pthread_mutex_unlock(&segments[i].lock);
 }
 
 static void start_workers(pthread_t *threads) {
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < workers; i++)
         pthread_create(&threads[i], NULL, worker, &segments[i]);
 }
 
 static void join_workers(pthread_t *threads) {
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < workers; i++)
         pthread_join(threads[i], NULL);
 }
 
@@ -145,13 +151,17 @@ int main(int count, char **arguments) {
         file_size = atol(arguments[1]) * 1024;
     if (count > 2)
         check_rounds = atoi(arguments[2]);
+    if (count > 3)
+        workers = atoi(arguments[3]);
+    if (workers < 1 || workers > MOST || file_size % (workers * PIECE) != 0)
+        return 2;
     file = malloc((size_t)file_size);
-    for (int i = 0; i < WORKERS; i++) {
+    for (int i = 0; i < workers; i++) {
         pthread_mutex_init(&segments[i].lock, NULL);
-        segments[i].start = segments[i].offset = saved.offsets[i] = file_size / WORKERS * i;
-        segments[i].end = file_size / WORKERS * (i + 1);
+        segments[i].start = segments[i].offset = saved.offsets[i] = file_size / workers * i;
+        segments[i].end = file_size / workers * (i + 1);
     }
-    pthread_t first[WORKERS], second[WORKERS];
+    pthread_t first[MOST], second[MOST];
     start_workers(first);
     wait_for_pieces(file_size / PIECE / 8);
     tell_to_stop(1);
