@@ -34,7 +34,7 @@ static struct progress progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct saved_state saved;
 static unsigned char *file;
 static long file_size = 16 * 1024;
-static int check_rounds = 150;
+static int check_rounds = 70;
 static int workers = 2;
 
 static unsigned char byte_at(long offset) { return (unsigned char)((unsigned long)offset * 2654435761ul >> 24); }

@@ -75,7 +75,7 @@ static void *administrator(void *unused) {
 #ifndef FIXED
     pthread_mutex_unlock(&table.lock);
 #endif
-    if (parse_statement(query, 2500) != 0)
+    if (parse_statement(query, 6000) != 0)
         append_to_log(&query_log, DELETE_ALL);
 #ifdef FIXED
     pthread_mutex_unlock(&table.lock);

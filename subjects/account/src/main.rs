@@ -3,23 +3,31 @@
 //! A deposit takes the lock twice: to look at the balance and to put the new one. What is paid in by another teller
 //! in between is lost, and at the end of the day the books do not balance.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::thread;
+
+/// What every account is opened with.
+const OPENED_WITH: i64 = 500;
+/// How much work a receipt is.
+const RECEIPT: u32 = 400;
 
 struct State {
     balance: i64,
-    entries: u64,
+    receipts: u64,
 }
 
 struct Account {
-    name: &'static str,
     state: Mutex<State>,
 }
 
 impl Account {
-    fn new(name: &'static str, balance: i64) -> Self {
-        Self { name, state: Mutex::new(State { balance, entries: 0 }) }
+    fn new(balance: i64) -> Self {
+        Self { state: Mutex::new(State { balance, receipts: 0 }) }
+    }
+
+    fn receipts(&self) -> u64 {
+        self.state.lock().unwrap().receipts
     }
 
     fn balance(&self) -> i64 {
@@ -27,29 +35,32 @@ impl Account {
         state.balance /* BUG: 1 */
     }
 
-    fn set_balance(&self, balance: i64) {
+    #[cfg(not(feature = "fixed"))]
+    fn set_balance(&self, balance: i64, receipt: u64) {
         let mut state = self.state.lock().unwrap();
         state.balance = balance; /* BUG: 2, 3 */
-        state.entries += 1;
+        state.receipts ^= receipt;
     }
 
     #[cfg(not(feature = "fixed"))]
     fn deposit(&self, amount: i64) {
         let balance = self.balance();
-        self.set_balance(balance + amount);
+        let receipt = hash(amount as u64, RECEIPT);
+        self.set_balance(balance + amount, receipt);
     }
 
     #[cfg(feature = "fixed")]
     fn deposit(&self, amount: i64) {
         let mut state = self.state.lock().unwrap();
         state.balance += amount;
-        state.entries += 1;
+        state.receipts ^= hash(amount as u64, RECEIPT);
     }
 }
 
 struct Bank {
-    accounts: [Account; 3],
+    accounts: Vec<Account>,
     transfers: AtomicU64,
+    opening: Barrier,
 }
 
 impl Bank {
@@ -64,47 +75,42 @@ impl Bank {
     }
 }
 
-/// A customer's identity is checked before each transfer.
-fn check_identity(customer: u64, rounds: u32) -> u64 {
-    (0..rounds).fold(customer, |hash, round| {
+fn hash(seed: u64, rounds: u32) -> u64 {
+    (0..rounds).fold(seed, |hash, round| {
         (hash ^ u64::from(round)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
     })
 }
 
-fn teller(bank: &Bank, number: usize, customers: u64, rounds: u32) {
-    for customer in 0..customers {
-        let identity = check_identity(customer + number as u64, rounds);
-        let from = (identity % 3) as usize;
-        bank.transfer(from, (from + 1) % 3, (identity % 50) as i64);
+/// One transfer for every customer, who has two accounts side by side. The second teller begins with the last one;
+/// a customer's identity is checked first.
+fn teller(bank: &Bank, number: u64, rounds: u32) {
+    bank.opening.wait();
+    let customers = bank.accounts.len() / 2;
+    for turn in 0..customers {
+        let customer = if number == 0 { turn } else { customers - 1 - turn };
+        let identity = hash(customer as u64 + number, rounds);
+        bank.transfer(2 * customer, 2 * customer + 1, (identity % 50) as i64 + 1);
     }
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let customers = arguments.next().unwrap_or(150);
-    let rounds = arguments.next().unwrap_or(1_500) as u32;
-    let bank = Bank {
-        accounts: [
-            Account::new("rent", 500),
-            Account::new("food", 500),
-            Account::new("books", 500),
-        ],
-        transfers: AtomicU64::new(0),
-    };
+    let customers = arguments.next().unwrap_or(60);
+    let rounds = arguments.next().unwrap_or(2000);
+    let accounts: Vec<_> = (0..2 * customers).map(|_| Account::new(OPENED_WITH)).collect();
+    let bank = Bank { accounts, transfers: AtomicU64::new(0), opening: Barrier::new(2) };
+    let before = bank.total();
     thread::scope(|threads| {
         for number in 0..2 {
             let bank = &bank;
-            threads.spawn(move || teller(bank, number, customers, rounds));
+            threads.spawn(move || teller(bank, number, rounds));
         }
     });
-    for account in &bank.accounts {
-        println!("{}: {}", account.name, account.balance());
-    }
-    println!("{} transfers", bank.transfers.load(Ordering::Relaxed));
-    // Nothing pays into the bank as a whole; one more deposit of nothing shows that the books are open.
-    bank.accounts[0].set_balance(bank.accounts[0].balance());
-    if bank.total() != 1500 {
-        eprintln!("FAILED: the books do not balance, {} instead of 1500", bank.total());
+    let receipts = bank.accounts.iter().fold(0, |all, account| all ^ account.receipts());
+    println!("{} transfers, receipts {receipts:016x}", bank.transfers.load(Ordering::Relaxed));
+    let total = bank.total();
+    if total != before {
+        eprintln!("FAILED: the books do not balance, {total} instead of {before}");
         std::process::exit(1);
     }
 }

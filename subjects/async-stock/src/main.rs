@@ -50,7 +50,7 @@ impl BackEnd {
         if available < pieces {
             return;
         }
-        let price = self.price(customer, 500).await;
+        let price = self.price(customer, 1200).await;
         self.set_available(article, available - pieces).await;
         self.orders.lock().await.push(Order { pieces, price });
     }
