@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use unpick_analyses::ranking::{Conclusion, Example, Ranked};
-use unpick_findings::{AccessKind, Finding, Frame, Names, RelatedAccess};
+use unpick_findings::{Finding, Frame, Names, RelatedAccess};
 use unpick_subjects::Subject;
 
-/// Role, whether it writes, line in the subject's source.
-type Step = (u8, bool, u32);
+/// Role, line in the subject's source. What each access does is said by the pattern.
+type Step = (u8, u32);
 
 /// The true pattern of a subject.
 pub struct Truth {
-    pub pattern: String,
+    /// The pattern, and others that say the same of the same accesses.
+    patterns: Vec<String>,
     source: PathBuf,
     steps: Vec<Step>,
 }
@@ -20,31 +21,30 @@ impl Truth {
     /// None for a subject that never fails.
     pub fn of(subject: &Subject) -> Option<Truth> {
         let lines = subject.lines();
-        let step = |access: &unpick_subjects::Access| {
-            (access.role, writes(access.kind), lines[&access.marker])
-        };
+        let step = |access: &unpick_subjects::Access| (access.role, lines[&access.marker]);
         let steps = subject.accesses.iter().map(step).collect();
         let source = PathBuf::from(&subject.name).join(&subject.source);
-        Some(Truth { pattern: subject.pattern.clone()?, source, steps })
+        let patterns: Vec<_> = subject.patterns().map(str::to_owned).collect();
+        (!patterns.is_empty()).then_some(Truth { patterns, source, steps })
     }
 
     pub fn leads(&self, finding: &Finding) -> bool {
         let steps = finding.accesses.iter().map(|access| {
             let frames = [&access.frame].into_iter().chain(&access.inlined_into);
             let line = self.line_among(frames.chain(&access.stack));
-            (access.role, writes(access.kind), line.unwrap_or(0))
+            (access.role, line.unwrap_or(0))
         });
-        finding.pattern == self.pattern && steps.eq(self.steps.iter().copied())
+        self.patterns.contains(&finding.pattern) && steps.eq(self.steps.iter().copied())
     }
 
     /// Whether the true pattern is in the finding, in front or behind.
     pub fn is_in(&self, finding: &Finding) -> bool {
-        let supports = |pattern: &str, accesses: &[RelatedAccess]| {
+        let supports = |pattern: &String, accesses: &[RelatedAccess]| {
             let steps = accesses.iter().map(|access| {
                 let line = self.line_among([&access.frame].into_iter());
-                (access.role, writes(access.kind), line.unwrap_or(0))
+                (access.role, line.unwrap_or(0))
             });
-            pattern == self.pattern && steps.eq(self.steps.iter().copied())
+            self.patterns.contains(pattern) && steps.eq(self.steps.iter().copied())
         };
         let mut supporters = finding.supporters.iter();
         self.leads(finding)
@@ -56,7 +56,7 @@ impl Truth {
         let with_evidence = conclusion.ranked.iter().zip(&conclusion.evidence);
         let examples = with_evidence.map(|(ranked, evidence)| (ranked, evidence.example.as_ref()));
         examples.into_iter().position(|(ranked, example)| {
-            ranked.key.pattern.name() == self.pattern
+            self.patterns.contains(&ranked.key.pattern.name())
                 && example.is_some_and(|example| self.is_at(ranked, example, conclusion, names))
         })
     }
@@ -76,8 +76,7 @@ impl Truth {
                 let place = names.place(code.sites[site as usize], code);
                 self.line_among([&place.frame].into_iter().chain(&place.inlined_into))
             });
-            let is_write = step.kind == unpick_analyses::interleaving_patterns::AccessKind::Write;
-            (step.role, is_write, line.unwrap_or(0))
+            (step.role, line.unwrap_or(0))
         });
         steps.eq(self.steps.iter().copied())
     }
@@ -90,8 +89,4 @@ impl Truth {
     fn is_in_source(&self, frame: &Frame) -> bool {
         frame.file.as_ref().is_some_and(|file| PathBuf::from(file).ends_with(&self.source))
     }
-}
-
-fn writes(kind: AccessKind) -> bool {
-    kind != AccessKind::Read
 }

@@ -32,7 +32,8 @@ pub struct Choices {
 pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -> Findings {
     let describer = Describer { conclusion, names, choices, places: RefCell::default() };
     let lines = describer.lines();
-    let groups = group(conclusion, |site| lines[site as usize], choices.most_findings);
+    let is_own = |place: usize| describer.is_own(place);
+    let groups = group(conclusion, |site| lines[site as usize], is_own, choices.most_findings);
     let runs = &conclusion.runs;
     Findings {
         schema: SCHEMA.to_owned(),
@@ -91,6 +92,18 @@ impl Describer<'_> {
             }
         }
         lines
+    }
+
+    /// Whether the user wrote the code of any access of a pattern: the cause is hardly in code that others use as well.
+    fn is_own(&self, place: usize) -> bool {
+        let Some(example) = self.example(place) else { return true };
+        example.accesses.iter().any(|access| {
+            let calls = access.stack.iter().rev().copied();
+            let mut sites = [access.site].into_iter().chain(calls);
+            let of_dependency =
+                |site: u32| self.names.is_of_dependency(self.site(site), self.code());
+            !sites.find_map(of_dependency).unwrap_or(true)
+        })
     }
 
     fn findings(&self, groups: &[Group]) -> Vec<Finding> {

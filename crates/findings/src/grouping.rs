@@ -1,6 +1,6 @@
 //! One finding per bug: patterns that show the same cause form a group, and one of them leads it.
 //!
-//! Takes   a `Conclusion`, and which sites are one line of source.
+//! Takes   a `Conclusion`, which sites are one line of source, and which patterns are about the user's own code.
 //! Gives   groups, the most suspicious first.
 //! Misses  that two bugs are two, where one shows in the runs of the other only and they share code.
 //! Invents a common cause for patterns that have all their failing runs in common.
@@ -11,6 +11,8 @@
 //! - its **core** is what has the same score in the same failing runs: nothing in the runs tells these patterns apart;
 //! - then what shares a line of code with the core, and whose failing runs nearly all are among the core's or the other way round;
 //! - then the leader's pattern on the same lines at other sites.
+//!
+//! Patterns in code that the user only depends on support, but make no group while there is a pattern in the user's own.
 //!
 //! Who leads the core is told in `leader`. If the leader is not in all failing runs, because some ended before its last access,
 //! the pair it began with leads, where all failing runs have it (and at most half of the passing ones: what nearly
@@ -36,14 +38,19 @@ pub struct Group {
     pub cut_short: bool,
     /// The most suspicious first.
     pub supporters: Vec<(usize, Relation)>,
-    /// The best score in the group.
+    /// The best score in the group, counting also passing runs that have a pair where the window hides it.
     pub score: f64,
 }
 
 /// Groups the patterns that go with failing; at most `most` groups. `line_of` gives the same number for sites on
-/// the same line of source.
-pub fn group(conclusion: &Conclusion, line_of: impl Fn(u32) -> u32, most: usize) -> Vec<Group> {
-    let mut grouping = Grouping::new(conclusion, line_of);
+/// the same line of source, `is_own` says whether a pattern, by its place, is about code that the user wrote.
+pub fn group(
+    conclusion: &Conclusion,
+    line_of: impl Fn(u32) -> u32,
+    is_own: impl Fn(usize) -> bool,
+    most: usize,
+) -> Vec<Group> {
+    let mut grouping = Grouping::new(conclusion, line_of, is_own);
     let mut groups = Vec::new();
     while groups.len() < most
         && let Some(group) = grouping.next_group()
@@ -58,18 +65,29 @@ struct Grouping<'c, L> {
     line_of: L,
     /// Patterns that are in no group yet, the most suspicious first.
     free: Vec<usize>,
+    /// Those that may lead.
+    may_lead: HashSet<usize>,
 }
 
 impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
-    fn new(conclusion: &'c Conclusion, line_of: L) -> Self {
+    fn new(conclusion: &'c Conclusion, line_of: L, is_own: impl Fn(usize) -> bool) -> Self {
         let goes_with_failing =
             |place: &usize| is_suspicious(conclusion, &conclusion.ranked[*place]);
-        let free = (0..conclusion.evidence.len()).filter(goes_with_failing).collect();
-        Grouping { conclusion, line_of, free }
+        let mut free: Vec<usize> =
+            (0..conclusion.evidence.len()).filter(goes_with_failing).collect();
+        let score = |place: usize| doubt::full_score(conclusion, &conclusion.ranked[place]);
+        free.sort_by(|&one, &other| score(other).total_cmp(&score(one)));
+        let own: HashSet<usize> = free.iter().copied().filter(|&place| is_own(place)).collect();
+        let may_lead = if own.is_empty() { free.iter().copied().collect() } else { own };
+        Grouping { conclusion, line_of, free, may_lead }
     }
 
     fn ranked(&self, place: usize) -> &'c Ranked {
         &self.conclusion.ranked[place]
+    }
+
+    fn score(&self, place: usize) -> f64 {
+        doubt::full_score(self.conclusion, self.ranked(place))
     }
 
     fn failing(&self, place: usize) -> &'c RunSet {
@@ -77,7 +95,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     }
 
     fn next_group(&mut self) -> Option<Group> {
-        let best = *self.free.first()?;
+        let best = self.leading().next()?;
         let seed = self.behind(best).unwrap_or(best);
         let core = self.core_of(seed);
         let chosen = leader::choose(self.conclusion, &self.partners(seed), &core);
@@ -99,13 +117,18 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         let supporters =
             others.map(|place| (place, self.relation(leader, place, &lines))).collect();
         self.free = free;
-        let score = self.ranked(best).score;
+        let score = self.score(best);
         Some(Group { leader, cut_short: beginning.is_some(), supporters, score })
     }
 
-    /// What nothing in the runs tells apart from `seed`.
+    /// Those that are free and may lead, the most suspicious first.
+    fn leading(&self) -> impl Iterator<Item = usize> {
+        self.free.iter().copied().filter(|place| self.may_lead.contains(place))
+    }
+
+    /// What nothing in the runs tells apart from `seed`, and may lead.
     fn core_of(&self, seed: usize) -> Vec<usize> {
-        self.free.iter().copied().filter(|&place| self.is_like(seed, place)).collect()
+        self.leading().filter(|&place| self.is_like(seed, place)).collect()
     }
 
     /// What the patterns of about the same failing runs say about rows that were cut in two.
@@ -124,15 +147,14 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
             let partners = self.partners(place);
             leader::standing(self.conclusion, &partners, &[place]).contains(&place)
         };
-        let mut free = self.free.iter().copied();
-        let behind =
-            free.find(|&place| doubt::is_behind(self.conclusion, place, best) && stands(place));
+        let is_behind = |place: usize| {
+            let contains = is_within(&steps_of(self.ranked(best)), &steps_of(self.ranked(place)));
+            doubt::is_behind(self.conclusion, place, best, contains)
+        };
+        let behind = self.leading().find(|&place| is_behind(place) && stands(place));
         behind.or_else(|| {
             let cut = self.cut_by(best, &partners);
-            self.free
-                .iter()
-                .copied()
-                .find(|&place| self.is_about(place, best, &cut) && stands(place))
+            self.leading().find(|&place| self.is_about(place, best, &cut) && stands(place))
         })
     }
 
@@ -157,8 +179,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
 
     /// Nothing in the runs tells the two apart.
     fn is_like(&self, one: usize, other: usize) -> bool {
-        self.ranked(one).score == self.ranked(other).score
-            && self.failing(one) == self.failing(other)
+        self.score(one) == self.score(other) && self.failing(one) == self.failing(other)
     }
 
     /// The same pattern on the same lines: a template or an inlined function has many sites for one line.
@@ -228,5 +249,6 @@ fn is_within(part: &[(AccessKind, u32)], whole: &[(AccessKind, u32)]) -> bool {
 /// A larger share of the failing runs has it than of the passing ones.
 fn is_suspicious(conclusion: &Conclusion, ranked: &Ranked) -> bool {
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
-    share(ranked.failed, conclusion.runs.failed) > share(ranked.passed, conclusion.runs.passed)
+    let passed = doubt::passed(conclusion, ranked);
+    share(ranked.failed, conclusion.runs.failed) > share(passed, conclusion.runs.passed)
 }

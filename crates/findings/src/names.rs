@@ -29,6 +29,10 @@ pub trait Names {
     fn is_library(&self, _site: CodeSite, _code: &CodeBook) -> bool {
         false
     }
+    /// Whether the user only depends on the code at a site. None: it is a library's of the language, and who called it decides.
+    fn is_of_dependency(&self, _site: CodeSite, _code: &CodeBook) -> Option<bool> {
+        Some(false)
+    }
     /// The line of source that `place` gives for a site, as it was when the program was built.
     fn line_text(&self, _site: CodeSite, _code: &CodeBook) -> Option<String> {
         None

@@ -119,7 +119,7 @@ fn a_row_of_accesses_that_was_cut_in_two_is_not_the_cause() {
     let names: Vec<String> =
         supporters(&findings.findings[0]).into_iter().map(|(name, _)| name).collect();
     for artefact in ["P2 17 5", "P1 5 10"] {
-        assert!(names.contains(&artefact.to_owned()), "{names:?}");
+        assert!(!names.contains(&artefact.to_owned()), "passing runs hide it: {names:?}");
     }
 }
 
@@ -240,7 +240,7 @@ fn an_order_that_passing_runs_hide_is_not_the_cause() {
     assert_eq!(leaders(&findings), ["P5 1 2 3"]);
     let names: Vec<String> =
         supporters(&findings.findings[0]).into_iter().map(|(name, _)| name).collect();
-    assert!(names.contains(&"P2 2 8".to_owned()), "{names:?}");
+    assert!(!names.contains(&"P2 2 8".to_owned()), "{names:?}");
 }
 
 #[test]

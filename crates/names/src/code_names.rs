@@ -95,6 +95,11 @@ impl Names for CodeNames {
         place.is_some_and(|place| !place.frames.is_empty() && place.own_frame().is_none())
     }
 
+    fn is_of_dependency(&self, site: CodeSite, code: &CodeBook) -> Option<bool> {
+        // Code without a name may be anybody's.
+        self.loaded().place(site, code).map_or(Some(false), |place| place.is_of_dependency())
+    }
+
     fn line_text(&self, site: CodeSite, code: &CodeBook) -> Option<String> {
         let mut loaded = self.loaded();
         let place = loaded.place(site, code)?;

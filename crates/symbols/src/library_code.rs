@@ -10,6 +10,7 @@ const LIBRARY_FOLDERS: [&str; 6] = [
     "/usr/lib/gcc/",
     "/sysdeps/",
 ];
+const DEPENDENCY_FOLDERS: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
 const LIBRARY_NAMESPACES: [&str; 10] = [
     "std::",
     "core::",
@@ -35,6 +36,12 @@ pub fn is_library_frame(frame: &Frame, module: Option<&str>) -> bool {
     let in_library =
         module.is_some_and(|module| LIBRARY_FILES.iter().any(|name| module.starts_with(name)));
     in_folder || in_library || is_library_function(function)
+}
+
+/// Whether a frame belongs to a package that cargo fetched: what the user depends on, but did not write.
+pub fn is_dependency_frame(frame: &Frame) -> bool {
+    let is_in = |file: &str| DEPENDENCY_FOLDERS.iter().any(|folder| file.contains(folder));
+    frame.file.as_deref().is_some_and(is_in)
 }
 
 fn is_library_file(file: &str) -> bool {
@@ -73,5 +80,12 @@ mod tests {
             Some("bank")
         ));
         assert!(!is_library_frame(&frame("main", "/src/bank.c"), Some("bank")));
+    }
+
+    #[test]
+    fn what_cargo_fetched_is_a_dependency() {
+        let fetched = "/home/me/.cargo/registry/src/index-0123/tokio-1.0.0/src/runtime/task.rs";
+        assert!(is_dependency_frame(&frame("tokio::runtime::task::poll", fetched)));
+        assert!(!is_dependency_frame(&frame("bank::main", "/home/me/bank/src/main.rs")));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::library_code::is_library_frame;
+use crate::library_code::{is_dependency_frame, is_library_frame};
 
 /// One function on the way to an instruction: itself, or one it was inlined into.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -41,6 +41,12 @@ impl Place {
     pub fn own_frame(&self) -> Option<usize> {
         let module = self.module.as_deref();
         self.frames.iter().position(|frame| !is_library_frame(frame, module))
+    }
+
+    /// Whether the code that uses the language's libraries here was fetched by cargo, and not written by the user. None: all of
+    /// it is of these libraries.
+    pub fn is_of_dependency(&self) -> Option<bool> {
+        self.own_frame().map(|at| is_dependency_frame(&self.frames[at]))
     }
 
     pub fn function(&self) -> Option<&str> {

@@ -4,8 +4,9 @@
 //!
 //! - **Code that only failing runs execute**: a flag that says that something went wrong, and who reads it. The
 //!   cause is what led there.
-//! - **A pair that passing runs have as well**, behind other accesses that the access window shows in its place: failing code
-//!   leaves those out.
+//!
+//! A pair can be in passing runs behind other accesses that the access window shows in its place. So that failing code which leaves
+//! those out is not taken for the cause, such passing runs count here (`full_score`).
 //!
 //! Invents doubt where the cause itself lies in code so rare that only failing runs executed it; then no other pattern should
 //! explain these runs.
@@ -14,8 +15,17 @@ use unpick_analyses::interleaving_patterns::Class;
 use unpick_analyses::ranking::{Conclusion, Ranked};
 
 pub fn is_doubtful(conclusion: &Conclusion, ranked: &Ranked) -> bool {
-    conclusion.runs.passed > 0
-        && (is_failing_code(conclusion, ranked) || conclusion.hidden_in_passing(&ranked.key) > 0)
+    conclusion.runs.passed > 0 && is_failing_code(conclusion, ranked)
+}
+
+/// In how many passing runs a pattern is, shown by the window or hidden.
+pub fn passed(conclusion: &Conclusion, ranked: &Ranked) -> u32 {
+    ranked.passed + conclusion.hidden_in_passing(&ranked.key)
+}
+
+/// The score with all these passing runs.
+pub fn full_score(conclusion: &Conclusion, ranked: &Ranked) -> f64 {
+    conclusion.score_with(ranked, passed(conclusion, ranked))
 }
 
 fn is_failing_code(conclusion: &Conclusion, ranked: &Ranked) -> bool {
@@ -30,15 +40,14 @@ fn telling_sites(ranked: &Ranked) -> &[u32] {
 }
 
 /// Whether `cause` can be what is behind `seed`: nearly all failing runs of the seed have it (windows can miss it in some), passing
-/// runs seldom or at least less often than it seems for the seed, and it did harm before.
-pub fn is_behind(conclusion: &Conclusion, cause: usize, seed: usize) -> bool {
+/// runs seldom or at least less often than it seems for the seed, and it did harm before or is the whole of it.
+pub fn is_behind(conclusion: &Conclusion, cause: usize, seed: usize, is_whole: bool) -> bool {
     let (ranked, seeded) = (&conclusion.ranked[cause], &conclusion.ranked[seed]);
-    let all_passed = seeded.passed + conclusion.hidden_in_passing(&seeded.key);
     let tells_more = 2 * ranked.passed <= conclusion.runs.passed
-        || ranked.score > conclusion.score_with(seeded, all_passed);
+        || ranked.score > full_score(conclusion, seeded);
     let failing = |place: usize| &conclusion.evidence[place].failing;
     let is_there = 10 * failing(seed).common_with(failing(cause)) >= 9 * failing(seed).len();
-    tells_more && is_there && is_before(conclusion, cause, seed)
+    tells_more && is_there && (is_whole || is_before(conclusion, cause, seed))
 }
 
 /// In most of the failing runs that have both.

@@ -11,7 +11,8 @@
 //!    Nor does what is doubtful for the reasons that `doubt` gives.
 //! 2. **A cause comes before its effects.** In each failing run we look which pattern did its harm first; who is first in
 //!    most runs leads.
-//! 3. **The shortest** of those leads, then the one the ranking has first.
+//! 3. **The shortest** of those leads, also if it has only two accesses in common with the earliest; then the one the ranking has
+//!    first. But a pair that begins a longer pattern of one variable does not lead it: harm is done by the third access.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -32,15 +33,39 @@ type Step = (AccessKind, u32);
 /// The place of the leader; `core` is not empty.
 pub fn choose(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> usize {
     let standing = standing(conclusion, partners, core);
-    let candidates = if standing.is_empty() { core } else { &standing };
-    let earliest = earliest_harm(conclusion, candidates);
+    let candidates = if standing.is_empty() { core.to_vec() } else { standing };
+    let candidates = without_beginnings(conclusion, candidates);
+    let earliest = earliest_harm(conclusion, &candidates);
+    let length = |place: usize| conclusion.ranked[place].key.pattern.steps().len();
     let preference = |&place: &usize| {
         let times = &conclusion.evidence[place].harmful_at;
         let first = times.iter().zip(&earliest).filter(|((_, time), earliest)| time == *earliest);
-        let length = conclusion.ranked[place].key.pattern.steps().len();
-        (Reverse(first.count()), length, place)
+        (Reverse(first.count()), length(place), place)
     };
-    candidates.iter().copied().min_by_key(preference).unwrap_or(core[0])
+    let first = candidates.iter().copied().min_by_key(preference).unwrap_or(core[0]);
+    let is_shorter =
+        |&place: &usize| length(place) < length(first) && is_about_same(conclusion, place, first);
+    candidates.iter().copied().filter(is_shorter).min_by_key(preference).unwrap_or(first)
+}
+
+/// Leaves out pairs with which a longer pattern of one variable begins: what is there to see only after the third access is
+/// not told by the first two.
+fn without_beginnings(conclusion: &Conclusion, candidates: Vec<usize>) -> Vec<usize> {
+    let steps = |place: usize| steps_of(&conclusion.ranked[place]);
+    let triples = candidates
+        .iter()
+        .filter(|&&place| conclusion.ranked[place].key.pattern.class() == Class::SingleVariable);
+    let beginnings: Vec<_> = triples.map(|&triple| steps(triple)[..2].to_vec()).collect();
+    let begins = |&place: &usize| beginnings.contains(&steps(place));
+    candidates.into_iter().filter(|place| !begins(place)).collect()
+}
+
+/// Whether two patterns have two accesses in common: they tell of the same moment.
+fn is_about_same(conclusion: &Conclusion, one: usize, other: usize) -> bool {
+    let steps = steps_of(&conclusion.ranked[other]);
+    let common =
+        steps_of(&conclusion.ranked[one]).iter().filter(|step| steps.contains(step)).count();
+    common >= 2
 }
 
 /// The patterns of the core that can be the cause.
