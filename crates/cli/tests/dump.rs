@@ -56,6 +56,7 @@ fn every_kind() -> Writer {
                 Draft::access(kind, 0x1000, 8).flags(MemoryOrder::AcquireRelease as u16)
             }
             Kind::ThreadStart | Kind::Forked => draft.object(1).word(100),
+            Kind::KernelThread => draft.object(77).word(0x4000),
             Kind::ThreadEnd => draft.word(200),
             Kind::ConditionWait => draft.object(0x2000).word(0x3000),
             Kind::Acquire => draft.object(0x3000).flags(lock_flags::IS_RWLOCK | lock_flags::SHARED),
@@ -112,7 +113,7 @@ fn the_head_says_what_ran_and_how_it_ended() {
     let lines = lines(store.path(), &[]);
     assert_eq!(lines[0], "run 1: ./bank 10");
     assert_eq!(lines[2], "  outcome   killed by signal 6 after 12 ms");
-    assert_eq!(lines[4], "process 4242: 41 events of 2 threads");
+    assert_eq!(lines[4], "process 4242: 46 events of 2 threads");
     assert_eq!(lines[6], "  complete  yes");
 }
 
@@ -154,8 +155,8 @@ fn filters_choose_by_thread_kind_address_and_number() {
             .filter(|line| line.contains(r#""type":"event""#))
             .count()
     };
-    assert_eq!(events(&[]), 41);
-    assert_eq!(events(&["--thread", "2"]) + events(&["--thread", "1"]), 41);
+    assert_eq!(events(&[]), 46);
+    assert_eq!(events(&["--thread", "2"]) + events(&["--thread", "1"]), 46);
     assert_eq!(events(&["--kind", "read", "--kind", "Delay"]), 3);
     assert_eq!(events(&["--address", "0x1005"]), 2, "the read has only four bytes");
     assert_eq!(events(&["--address", "12288"]), 2, "0x3000 is a lock and in the long write");
@@ -219,7 +220,7 @@ fn json_lines_are_as_the_schema_says() {
     let store = store(&every_kind());
     let (schemas, index) = schema();
     let lines = lines(store.path(), &["--json"]);
-    assert_eq!(lines.len(), 43);
+    assert_eq!(lines.len(), 48);
     for line in &lines {
         let value: Value = serde_json::from_str(line).unwrap();
         if let Err(error) = schemas.validate(&value, index) {

@@ -12,7 +12,7 @@
 /// First eight bytes of the file.
 pub const FILE_MAGIC: [u8; 8] = *b"UNPICK\0\x1a";
 /// Version of everything in this crate.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// The oldest version that can be read: what it has is a part of this one.
 pub const OLDEST_VERSION: u32 = 1;
 /// Size of the file header; chunks begin here.

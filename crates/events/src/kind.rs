@@ -44,6 +44,11 @@ kinds! {
     ThreadDetach = 20,
     /// The thread went on as another fiber: `object` = the id under which its next events are recorded.
     FiberSwitch = 21,
+    /// The thread is about to wait, without a time limit, for the end of another: `object` = its id.
+    ThreadJoinWait = 22,
+    /// Which thread of the kernel this is: `object` = its id there; then one word: the address in the process of the pointer
+    /// to the end of its call stack (see [`crate::live`]).
+    KernelThread = 23,
 
     /// A lock was acquired; `object` = its address; see the `lock` flags.
     Acquire = 24,
@@ -76,6 +81,12 @@ kinds! {
     HappensAfter = 42,
     /// An atomic thread fence; its memory order is in the flags.
     Fence = 43,
+    /// The count of a semaphore was 0: the thread is about to wait for a post.
+    SemaphoreBlock = 44,
+    /// Another thread runs the initialiser of a once: the thread is about to wait until it is done.
+    OnceWait = 45,
+    /// The thread is about to wait for an `unpark` of Rust.
+    ParkWait = 46,
 
     /// The process forked; `object` = the child's process id.
     Fork = 48,

@@ -11,6 +11,7 @@ pub mod file;
 pub mod header;
 pub mod kind;
 pub mod label;
+pub mod live;
 pub mod short;
 
 pub use access::{Address, Context, MemoryOrder, Past, Site, ThreadId};

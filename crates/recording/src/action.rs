@@ -42,6 +42,14 @@ pub enum Action<'r> {
     FiberSwitch {
         to: ThreadId,
     },
+    ThreadJoinWait {
+        thread: ThreadId,
+    },
+    KernelThread {
+        id: u32,
+        /// Address of the pointer to the end of its call stack.
+        calls: Address,
+    },
     Acquire {
         lock: Address,
         flags: LockFlags,
@@ -103,6 +111,13 @@ pub enum Action<'r> {
     Fence {
         order: MemoryOrder,
     },
+    SemaphoreBlock {
+        semaphore: Address,
+    },
+    OnceWait {
+        once: Address,
+    },
+    ParkWait,
     Fork {
         child: u32,
     },
@@ -160,6 +175,8 @@ impl Action<'_> {
             Action::ThreadJoin { .. } => Kind::ThreadJoin,
             Action::ThreadDetach { .. } => Kind::ThreadDetach,
             Action::FiberSwitch { .. } => Kind::FiberSwitch,
+            Action::ThreadJoinWait { .. } => Kind::ThreadJoinWait,
+            Action::KernelThread { .. } => Kind::KernelThread,
             Action::Acquire { .. } => Kind::Acquire,
             Action::Release { .. } => Kind::Release,
             Action::LockWait { .. } => Kind::LockWait,
@@ -179,6 +196,9 @@ impl Action<'_> {
             Action::HappensBefore { .. } => Kind::HappensBefore,
             Action::HappensAfter { .. } => Kind::HappensAfter,
             Action::Fence { .. } => Kind::Fence,
+            Action::SemaphoreBlock { .. } => Kind::SemaphoreBlock,
+            Action::OnceWait { .. } => Kind::OnceWait,
+            Action::ParkWait => Kind::ParkWait,
             Action::Fork { .. } => Kind::Fork,
             Action::Forked { .. } => Kind::Forked,
             Action::Exec => Kind::Exec,

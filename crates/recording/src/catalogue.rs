@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use unpick_events::{Context, Site, ThreadId};
+use unpick_events::{Address, Context, Site, ThreadId};
 
 use crate::action::Action;
 use crate::event::Event;
@@ -19,6 +19,15 @@ pub struct Thread {
     pub started: Option<u64>,
     pub ended: Option<u64>,
     pub events: u64,
+}
+
+/// How a thread is found in the living process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelThread {
+    /// The kernel's number of it.
+    pub id: u32,
+    /// Address of the pointer to the end of its call stack; see `unpick_events::live`.
+    pub calls: Address,
 }
 
 /// A module that was loaded into the process.
@@ -78,6 +87,7 @@ pub struct Catalogue {
     pub facts: Vec<(String, String)>,
     pub modules: Vec<Module>,
     pub stacks: Stacks,
+    pub kernel_threads: BTreeMap<ThreadId, KernelThread>,
     threads: BTreeMap<ThreadId, Thread>,
 }
 
@@ -91,6 +101,9 @@ impl Catalogue {
                 thread.started = Some(time);
             }
             Action::ThreadEnd { time } => thread.ended = Some(time),
+            Action::KernelThread { id, calls } => {
+                self.kernel_threads.insert(event.thread, KernelThread { id, calls });
+            }
             Action::Module { .. } => self.modules.extend(module(&event.action)),
             Action::ModuleGone { bias } => self.unload(bias),
             Action::Stack { call_sites } => {

@@ -41,6 +41,10 @@ impl<'r> Framed<'r> {
             Kind::ThreadJoin => Action::ThreadJoin { thread: thread(object)? },
             Kind::ThreadDetach => Action::ThreadDetach { thread: thread(object)? },
             Kind::FiberSwitch => Action::FiberSwitch { to: thread(object)? },
+            Kind::ThreadJoinWait => Action::ThreadJoinWait { thread: thread(object)? },
+            Kind::KernelThread => {
+                Action::KernelThread { id: process(object)?, calls: Address(self.word(0)?) }
+            }
             Kind::Acquire => Action::Acquire { lock: object, flags: LockFlags(header.flags) },
             Kind::Release => Action::Release { lock: object, flags: LockFlags(header.flags) },
             Kind::LockWait => Action::LockWait { lock: object, flags: LockFlags(header.flags) },
@@ -62,6 +66,9 @@ impl<'r> Framed<'r> {
             Kind::HappensBefore => Action::HappensBefore { object },
             Kind::HappensAfter => Action::HappensAfter { object },
             Kind::Fence => Action::Fence { order: self.fence_order()? },
+            Kind::SemaphoreBlock => Action::SemaphoreBlock { semaphore: object },
+            Kind::OnceWait => Action::OnceWait { once: object },
+            Kind::ParkWait => Action::ParkWait,
             Kind::Fork => Action::Fork { child: process(object)? },
             Kind::Forked => {
                 Action::Forked { parent: process(object)?, parent_stamp: self.word(0)? }

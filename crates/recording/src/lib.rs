@@ -29,7 +29,7 @@ mod stream;
 pub mod writer;
 
 pub use action::{AccessFlags, AccessKind, Action, CallSites, LockFlags, LockKind, Pasts, Text};
-pub use catalogue::{Module, Stacks, Thread};
+pub use catalogue::{KernelThread, Module, Stacks, Thread};
 pub use event::{Event, Order};
 pub use file_header::FileHeader;
 pub use history::{Access, Histories, Life, Location};

@@ -12,7 +12,7 @@ use unpick_events::file::FILE_HEADER_BYTES;
 use unpick_events::{Site, ThreadId};
 use unpick_problem::Problem;
 
-use crate::catalogue::{Catalogue, Module, Stacks, Thread};
+use crate::catalogue::{Catalogue, KernelThread, Module, Stacks, Thread};
 use crate::chunk::{Chunk, load_chunks};
 use crate::damage::Damage;
 use crate::decode::frame;
@@ -105,6 +105,11 @@ impl Recording {
     /// The threads that have events, by number.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
+    }
+
+    /// How to find a thread in the process, while that lives; fibers and old recordings do not tell.
+    pub fn kernel_thread(&self, thread: ThreadId) -> Option<KernelThread> {
+        self.catalogue.kernel_threads.get(&thread).copied()
     }
 
     /// How many events there are.

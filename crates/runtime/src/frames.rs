@@ -4,7 +4,7 @@
 //! recognised as gone because a newer frame has taken their place or a frame above them returns.
 
 use unpick_events::header::Header;
-use unpick_events::{Address, Context, Kind, Site};
+use unpick_events::{Address, Context, Kind, Site, live};
 
 use crate::stream;
 use crate::sys;
@@ -18,10 +18,15 @@ pub struct Frame {
     pub hash: u32,
 }
 
-const _: () = assert!(size_of::<Frame>() == 16);
+// Read from outside, too, when the program hangs.
+const _: () = assert!(
+    size_of::<Frame>() == live::FRAME_BYTES
+        && core::mem::offset_of!(Frame, stack_pointer) == live::STACK_POINTER_AT
+        && core::mem::offset_of!(Frame, call_site) == live::CALL_SITE_AT
+);
 
 /// Deeper calls are not seen; their accesses get the context of the deepest frame that is.
-const MAX_FRAMES: usize = 1 << 15;
+const MAX_FRAMES: usize = live::MOST_FRAMES;
 /// A context spells out at most this many innermost calls.
 const MAX_SPELLED: usize = 64;
 /// Contexts a thread remembers having spelled out.
@@ -38,7 +43,7 @@ pub fn prepare(thread: &Thread, hot: &Hot) {
     }
     let bottom = thread.frames.get();
     // SAFETY: the frames of a thread are its own, mapped above and never unmapped.
-    unsafe { bottom.write(Frame { stack_pointer: u64::MAX, call_site: 0, hash: 1 }) };
+    unsafe { bottom.write(Frame { stack_pointer: live::BOTTOM, call_site: 0, hash: 1 }) };
     for slot in remembered(thread) {
         // SAFETY: a slot of the table. Volatile, so that this does not become a call of `memset`: see RULES.md.
         unsafe { core::ptr::from_mut(slot).write_volatile(0) };

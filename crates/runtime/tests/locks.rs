@@ -3,6 +3,7 @@
 mod support;
 
 use support::{Program, of_thread, synchronisation};
+use unpick_events::{Kind, ThreadId};
 use unpick_recording::Action;
 
 /// What thread 2 recorded, without its start and end.
@@ -128,4 +129,23 @@ fn a_lock_that_is_destroyed_is_written_for_the_last_time() {
         .events()
         .filter(|event| matches!(event.action, Action::Access { flags, .. } if flags.is_free()));
     assert!(frees.count() >= 1, "destroying a mutex that two threads used is a meeting");
+}
+
+#[test]
+fn a_wait_that_may_last_is_told_before_it_begins() {
+    let run = Program::build("waits.c").check();
+    let recording = run.recording();
+    let kinds = |thread| -> Vec<Kind> {
+        let events = recording.stream(ThreadId(thread));
+        events.map(|event| event.kind()).filter(|kind| *kind != Kind::Stack).collect()
+    };
+    let follows = |kinds: &[Kind], pair: [Kind; 2]| kinds.windows(2).any(|two| two == pair);
+    let (main, second) = (kinds(1), kinds(2));
+    assert!(follows(&main, [Kind::ThreadJoinWait, Kind::ThreadJoin]), "{main:?}");
+    assert!(follows(&second, [Kind::SemaphoreBlock, Kind::SemaphoreWait]), "{second:?}");
+    assert!(follows(&second, [Kind::OnceWait, Kind::OnceDone]), "{second:?}");
+    for thread in [1, 2, 3] {
+        let kernel_thread = recording.kernel_thread(ThreadId(thread));
+        assert!(kernel_thread.is_some_and(|found| found.id > 0 && found.calls.0 != 0));
+    }
 }

@@ -22,8 +22,10 @@ pub fn bytes_of(action: &Action<'_>) -> Option<(u64, u64)> {
         | Action::ConditionSignal { condition }
         | Action::ConditionBroadcast { condition } => condition,
         Action::BarrierArrive { barrier } | Action::BarrierLeave { barrier } => barrier,
-        Action::SemaphorePost { semaphore } | Action::SemaphoreWait { semaphore } => semaphore,
-        Action::OnceBegin { once } | Action::OnceDone { once } => once,
+        Action::SemaphorePost { semaphore }
+        | Action::SemaphoreBlock { semaphore }
+        | Action::SemaphoreWait { semaphore } => semaphore,
+        Action::OnceBegin { once } | Action::OnceWait { once } | Action::OnceDone { once } => once,
         Action::FutexWait { word } | Action::FutexWoken { word } | Action::FutexWake { word } => {
             word
         }
@@ -44,8 +46,11 @@ pub fn bytes_to_name(action: &Action<'_>) -> u64 {
         | Action::ConditionSignal { .. }
         | Action::ConditionBroadcast { .. } => size_of_in_glibc::CONDITION,
         Action::BarrierArrive { .. } | Action::BarrierLeave { .. } => size_of_in_glibc::BARRIER,
-        Action::SemaphorePost { .. } | Action::SemaphoreWait { .. } => size_of_in_glibc::SEMAPHORE,
+        Action::SemaphorePost { .. }
+        | Action::SemaphoreBlock { .. }
+        | Action::SemaphoreWait { .. } => size_of_in_glibc::SEMAPHORE,
         Action::OnceBegin { .. }
+        | Action::OnceWait { .. }
         | Action::OnceDone { .. }
         | Action::FutexWait { .. }
         | Action::FutexWoken { .. }
@@ -170,8 +175,12 @@ pub fn details_of(action: &Action<'_>) -> Vec<(&'static str, Detail)> {
         Action::ThreadEnd { time } => vec![("time", Number(time))],
         Action::ThreadCreate { thread }
         | Action::ThreadJoin { thread }
+        | Action::ThreadJoinWait { thread }
         | Action::ThreadDetach { thread }
         | Action::FiberSwitch { to: thread } => vec![("other_thread", Number(thread.0.into()))],
+        Action::KernelThread { id, calls } => {
+            vec![("kernel_id", Number(id.into())), ("calls", Address(calls.0))]
+        }
         Action::ConditionWait { mutex, .. } => vec![("mutex", Address(mutex.0))],
         Action::Fork { child } => vec![("child", Number(child.into()))],
         Action::Forked { parent, parent_stamp } => {

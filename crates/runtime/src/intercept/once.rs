@@ -71,8 +71,15 @@ once_intercepts! { pthread_once, call_once, }
 
 const NONE: Once = Once { routine: 0, control: 0, site: 0 };
 
+/// What the C library keeps in a once while its routine runs.
+const RUNNING: u32 = 1;
+
 extern "C" fn before(control: u64, routine: u64, site: u64) {
     sync::perturb();
+    // SAFETY: the program passes a valid once, which is a word.
+    if unsafe { (control as *const u32).read_volatile() } & RUNNING != 0 {
+        sync::record(Kind::OnceWait, 0, control, site as u32, &[]);
+    }
     local::cold().once.set(Once { routine, control, site });
 }
 

@@ -51,6 +51,10 @@ pub extern "C" fn __unpick_std_enter(number: u32, first: u64, second: u64, retur
             record(Kind::ConditionWait, 0, first, &[second]);
         }
         ONCE_CALL => record(Kind::OnceBegin, 0, first, &[]),
+        ONCE_WAIT => record(Kind::OnceWait, 0, first, &[]),
+        PARK | PARK_TIMEOUT | THREAD_PARK | THREAD_PARK_TIMEOUT => {
+            record(Kind::ParkWait, 0, 0, &[]);
+        }
         SCOPE_THREAD_ENDS => record(Kind::HappensBefore, 0, first, &[]),
         BARRIER_WAIT => record(Kind::BarrierArrive, 0, first, &[]),
         _ => {}

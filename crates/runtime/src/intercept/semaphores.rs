@@ -1,4 +1,7 @@
 //! Semaphores, named and unnamed. A post that fails (the count is at its maximum) is recorded like one that does not.
+//!
+//! A wait that finds the count at 0 is told before it begins. It is only looked at, never tried: a wait is a cancellation
+//! point even where it need not wait. One that loses its turn between the look and the wait is not told.
 
 use libc::{c_int, c_uint, sem_t, timespec};
 use unpick_events::Kind;
@@ -40,6 +43,23 @@ extern "C" fn post(semaphore: *mut sem_t, site: u64) -> c_int {
     answer
 }
 
+/// Says that the thread is about to wait, if it seems so.
+fn tell_if_blocked(semaphore: *mut sem_t, site: u64) {
+    // SAFETY: the program passes a valid semaphore; glibc keeps its count in the first word.
+    let count = unsafe { semaphore.cast::<c_uint>().read_volatile() };
+    if count == 0 {
+        sync::record(Kind::SemaphoreBlock, 0, semaphore as u64, site as u32, &[]);
+    }
+}
+
+/// Waits by one of the real functions that may block.
+fn blocking(semaphore: *mut sem_t, site: u64, wait: impl FnOnce() -> c_int) -> c_int {
+    waiting(semaphore, site, || {
+        tell_if_blocked(semaphore, site);
+        wait()
+    })
+}
+
 /// Waits by one of the real functions and records its success.
 fn waiting(semaphore: *mut sem_t, site: u64, wait: impl FnOnce() -> c_int) -> c_int {
     objects::look_at(semaphore as u64, site);
@@ -53,7 +73,7 @@ fn waiting(semaphore: *mut sem_t, site: u64, wait: impl FnOnce() -> c_int) -> c_
 
 extern "C" fn wait(semaphore: *mut sem_t, site: u64) -> c_int {
     // SAFETY: the program's own argument.
-    waiting(semaphore, site, || unsafe { real::sem_wait(semaphore) })
+    blocking(semaphore, site, || unsafe { real::sem_wait(semaphore) })
 }
 
 extern "C" fn try_wait(semaphore: *mut sem_t, site: u64) -> c_int {
@@ -63,7 +83,7 @@ extern "C" fn try_wait(semaphore: *mut sem_t, site: u64) -> c_int {
 
 extern "C" fn timed_wait(semaphore: *mut sem_t, limit: *const timespec, site: u64) -> c_int {
     // SAFETY: the program's own arguments.
-    waiting(semaphore, site, || unsafe { real::sem_timedwait(semaphore, limit) })
+    blocking(semaphore, site, || unsafe { real::sem_timedwait(semaphore, limit) })
 }
 
 extern "C" fn clock_wait(
@@ -73,5 +93,5 @@ extern "C" fn clock_wait(
     site: u64,
 ) -> c_int {
     // SAFETY: the program's own arguments.
-    waiting(semaphore, site, || unsafe { real::sem_clockwait(semaphore, clock, limit) })
+    blocking(semaphore, site, || unsafe { real::sem_clockwait(semaphore, clock, limit) })
 }

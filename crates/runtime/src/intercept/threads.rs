@@ -169,11 +169,26 @@ fn own_stack((address, bytes): (u64, u64)) -> Option<StackRange> {
     (low..high).contains(&here).then_some(StackRange { low, high })
 }
 
+/// Whether a join may last for ever; if so, it is told before it begins.
+#[derive(PartialEq, Eq)]
+enum Patience {
+    Endless,
+    Limited,
+}
+
 /// Calls one of the joining functions and records its success.
-fn joining(handle: pthread_t, site: u64, join: impl FnOnce() -> c_int) -> c_int {
+fn joining(
+    handle: pthread_t,
+    site: u64,
+    patience: Patience,
+    join: impl FnOnce() -> c_int,
+) -> c_int {
     // Before: afterwards the handle may already be another thread's.
     let number = threads::number_of_handle(handle);
     sync::perturb();
+    if let Some(number) = number.filter(|_| patience == Patience::Endless) {
+        sync::record(Kind::ThreadJoinWait, 0, number as u64, site as u32, &[]);
+    }
     let answer = join();
     // Or else the thread had not even begun before.
     if answer == 0
@@ -187,12 +202,12 @@ fn joining(handle: pthread_t, site: u64, join: impl FnOnce() -> c_int) -> c_int 
 
 extern "C" fn join(handle: pthread_t, answer: *mut *mut c_void, site: u64) -> c_int {
     // SAFETY: the program's own arguments.
-    joining(handle, site, || unsafe { real::pthread_join(handle, answer) })
+    joining(handle, site, Patience::Endless, || unsafe { real::pthread_join(handle, answer) })
 }
 
 extern "C" fn try_join(handle: pthread_t, answer: *mut *mut c_void, site: u64) -> c_int {
     // SAFETY: the program's own arguments.
-    joining(handle, site, || unsafe { real::pthread_tryjoin_np(handle, answer) })
+    joining(handle, site, Patience::Limited, || unsafe { real::pthread_tryjoin_np(handle, answer) })
 }
 
 extern "C" fn timed_join(
@@ -202,7 +217,9 @@ extern "C" fn timed_join(
     site: u64,
 ) -> c_int {
     // SAFETY: the program's own arguments.
-    joining(handle, site, || unsafe { real::pthread_timedjoin_np(handle, answer, limit) })
+    joining(handle, site, Patience::Limited, || unsafe {
+        real::pthread_timedjoin_np(handle, answer, limit)
+    })
 }
 
 extern "C" fn clock_join(
@@ -213,12 +230,14 @@ extern "C" fn clock_join(
     site: u64,
 ) -> c_int {
     // SAFETY: the program's own arguments.
-    joining(handle, site, || unsafe { real::pthread_clockjoin_np(handle, answer, clock, limit) })
+    joining(handle, site, Patience::Limited, || unsafe {
+        real::pthread_clockjoin_np(handle, answer, clock, limit)
+    })
 }
 
 extern "C" fn join_c11(handle: pthread_t, answer: *mut c_int, site: u64) -> c_int {
     // SAFETY: the program's own arguments.
-    joining(handle, site, || unsafe { real::thrd_join(handle, answer) })
+    joining(handle, site, Patience::Endless, || unsafe { real::thrd_join(handle, answer) })
 }
 
 fn detaching(handle: pthread_t, site: u64, detach: impl FnOnce() -> c_int) -> c_int {

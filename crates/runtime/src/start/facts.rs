@@ -22,8 +22,8 @@ pub static unpick_runtime_version: [u8; VERSION.len()] = {
     bytes
 };
 
-const VERSION: &str = concat!("unpick runtime ", env!("CARGO_PKG_VERSION"), ", format 2\0");
-const _: () = assert!(unpick_events::file::FORMAT_VERSION == 2, "say the new format in VERSION");
+const VERSION: &str = concat!("unpick runtime ", env!("CARGO_PKG_VERSION"), ", format 3\0");
+const _: () = assert!(unpick_events::file::FORMAT_VERSION == 3, "say the new format in VERSION");
 
 pub fn tell_all(thread: &Thread, options: &Options) {
     tell(thread, b"runtime", &VERSION.as_bytes()[..VERSION.len() - 1]);

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 use unpick_events::Kind;
 use unpick_events::file::file_field;
 
-use super::{modules, open_file, options_in_force, path, recorder, tell_facts, words};
+use super::{modules, open_file, options_in_force, path, recorder, tell_facts, threads, words};
 use crate::local;
 use crate::sync;
 use crate::sys;
@@ -110,6 +110,7 @@ pub extern "C" fn is_perhaps_forked_child() {
 fn begin_again(thread: &'static Thread, parent: u32, parent_stamp: u32) {
     recorder().set(file_field::THREADS, thread::threads_so_far() as u64);
     sync::record_for(thread, Kind::Forked, 0, parent as u64, 0, &[parent_stamp as u64]);
+    threads::tell_kernel_thread(thread);
     tell_facts(thread);
     modules::tell_again(thread);
 }

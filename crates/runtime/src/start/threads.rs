@@ -78,12 +78,20 @@ pub fn begins(
     thread.handle.set(this_handle());
     let time = sys::clock(libc::CLOCK_MONOTONIC);
     sync::record_for(thread, Kind::ThreadStart, 0, creator as u64, 0, &[time]);
+    tell_kernel_thread(thread);
     match stack_range {
         Some(range) => know_stack(thread, range),
         None => thread.stack.set((0, 0)),
     }
     perturb::at(thread, Place::ThreadStart);
     Some(thread)
+}
+
+/// Says how to find the running thread from outside, should it hang.
+pub fn tell_kernel_thread(thread: &Thread) {
+    let calls = (&raw const local::hot().frames_top) as u64;
+    let kernel_id = local::cold().kernel_id() as u64;
+    sync::record_for(thread, Kind::KernelThread, 0, kernel_id, 0, &[calls]);
 }
 
 fn know_stack(thread: &Thread, range: StackRange) {
