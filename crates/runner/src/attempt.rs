@@ -18,6 +18,7 @@ use unpick_problem::Problem;
 use unpick_run_store::run_number;
 
 use crate::launch::cannot_start;
+use crate::moment::Moment;
 use crate::run::{Begun, FinishedRun, Plan, cannot_describe, discard, milliseconds};
 use crate::verdict::{Judge, Verdict};
 use crate::watch::{Ending, Limits, NotWatched, Watched, watch};
@@ -46,8 +47,8 @@ pub struct Judged {
     pub hunt: u64,
     /// The user wanted no more before it ended.
     pub stopped: bool,
-    /// It did not end in time.
-    pub timed_out: bool,
+    /// If it did not end in time: what its threads were doing then.
+    pub hang: Option<Moment>,
 }
 
 impl Judged {
@@ -82,9 +83,12 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     let watched =
         watch(command(attempt, &begun), &folder, "", looked_for, attempt.limits, attempt.stop);
     let stopped = matches!(&watched, Ok(watched) if watched.ending == Ending::Stopped);
-    let timed_out = matches!(&watched, Ok(watched) if watched.ending == Ending::TimedOut);
+    let mut hang = None;
     let verdict = match watched {
-        Ok(watched) => judge(attempt, &mut begun, &watched),
+        Ok(mut watched) => {
+            hang = watched.moment.take();
+            judge(attempt, &mut begun, &watched)
+        }
         Err(NotWatched::NotStarted(error)) => {
             discard(&folder);
             return Err(cannot_start(&begun.program, &error));
@@ -95,7 +99,8 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     };
     begun.info.label = Some(verdict.label);
     begun.info.why = Some(verdict.why);
-    let mut judged = Judged { run: begun.finish(), number, hunt, stopped, timed_out };
+    let timed_out = hang.is_some();
+    let mut judged = Judged { run: begun.finish(), number, hunt, stopped, hang };
     if let Some(why) = our_fault(&judged.run, timed_out, attempt.limits.timeout) {
         judged.set_unusable(&why)?;
     }

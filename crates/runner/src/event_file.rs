@@ -43,7 +43,7 @@ pub fn trim(path: &Path) -> io::Result<Trimmed> {
 }
 
 /// The process that `120-3.events` is of.
-fn process_of(path: &Path) -> Option<u32> {
+pub fn process_of(path: &Path) -> Option<u32> {
     path.file_stem()?.to_str()?.split_once('-')?.0.parse().ok()
 }
 

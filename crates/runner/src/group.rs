@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// A killed process needs a moment to be gone.
 const AFTER_KILL: Duration = Duration::from_secs(2);
+/// A process that is stopped needs a moment to stand still.
+const AFTER_STOP: Duration = Duration::from_millis(500);
 
 /// The group of a child that has not been reaped.
 #[derive(Debug)]
@@ -22,6 +24,16 @@ impl Group {
     /// `leader` was started with a group of its own.
     pub fn of(leader: u32) -> Group {
         Group { leader: leader as i32 }
+    }
+
+    /// Makes all of it stand still. Only for a group that is ended afterwards: a stop can interrupt system calls.
+    pub fn stop(&self) {
+        self.signal(libc::SIGSTOP);
+        let until = Instant::now() + AFTER_STOP;
+        let stands_still = || self.running().iter().all(|&process| stands_still(process));
+        while !stands_still() && Instant::now() < until {
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// Ends what still runs: asks first, and kills what is there after `grace`. Gives how many there were.
@@ -62,7 +74,7 @@ impl Group {
     }
 
     /// The processes of the group, and the leader, that have not ended.
-    fn running(&self) -> Vec<i32> {
+    pub fn running(&self) -> Vec<i32> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         numbers.filter(|&process| self.has(process)).collect()
@@ -77,8 +89,18 @@ impl Group {
     }
 }
 
+/// Whether no thread of a process can go on before it is told to.
+fn stands_still(process: i32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let mut stats = tasks.filter_map(|task| fs::read(task.path().join("stat")).ok());
+    stats.all(|stat| {
+        let state = state_and_group(&String::from_utf8_lossy(&stat)).map(|(state, _)| state);
+        !matches!(state, Some('R' | 'S' | 'D'))
+    })
+}
+
 /// `17 (name) S 1 17 …`: the name may hold anything, so what follows is found from the end.
-fn state_and_group(stat: &str) -> Option<(char, i32)> {
+pub fn state_and_group(stat: &str) -> Option<(char, i32)> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?.chars().next()?;
     let group = fields.nth(1)?.parse().ok()?;

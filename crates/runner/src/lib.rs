@@ -2,7 +2,8 @@
 //!
 //! Takes   a command, what to ask of the runtime, and a store; for a hunt also what counts as failing.
 //! Gives   a run folder with the recordings of every process and `run.json`, and how the run ended;
-//!         for a hunt a label, and what the program printed; which delays to try next.
+//!         for a hunt a label, and what the program printed; what its threads were doing if it hung; which delays to
+//!         try next.
 //! Must not know  what is in the events.
 //!
 //! `run` is for `unpick record`: the program keeps its own standard streams, its exit code and its signals.
@@ -15,6 +16,7 @@ mod failure;
 mod group;
 mod invocation;
 mod launch;
+mod moment;
 mod output;
 mod perturbation;
 mod program;
@@ -28,6 +30,7 @@ pub use choices::Choices;
 pub use event_file::Trimmed;
 pub use failure::Failure;
 pub use invocation::Invocation;
+pub use moment::{Activity, Calls, Moment, ProcessMoment, ThreadMoment};
 pub use perturbation::{Delays, Draw, Lacking, Perturbation, Rate, Rates};
 pub use program::Program;
 pub use run::{FinishedRun, Plan, run};

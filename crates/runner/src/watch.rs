@@ -1,6 +1,7 @@
 //! Runs a program in a process group of its own, with a time limit, and captures what it prints.
 //!
-//! Takes   a command, where its output goes, limits.      Gives  how it ended, and why.
+//! Takes   a command, where its output goes, limits.      Gives  how it ended, and why; what it was doing when its
+//!         time was over.
 //! Misses  what left the process group.
 //! Cost    three threads while the program runs, one look through /proc afterwards.
 //!
@@ -20,6 +21,7 @@ use unpick_recording::Outcome;
 
 use crate::group::Group;
 use crate::launch::{outcome, wait_without_reaping};
+use crate::moment::{self, Moment};
 use crate::output::{Capture, Captured};
 
 /// How soon a request to stop is noticed.
@@ -52,6 +54,8 @@ pub enum Ending {
 pub struct Watched {
     pub outcome: Outcome,
     pub ending: Ending,
+    /// If it was timed out: what it was doing then.
+    pub moment: Option<Moment>,
     pub duration: Duration,
     pub stdout: Captured,
     pub stderr: Captured,
@@ -97,11 +101,13 @@ pub fn watch(
     let mut child = command.spawn().map_err(NotWatched::NotStarted)?;
     // It holds our ends of the pipes for writing.
     drop(command);
-    let (ending, duration, leftovers) = see_to_its_end(&child, started, limits, stop);
+    let End { ending, duration, leftovers, moment } =
+        see_to_its_end(&child, started, folder, limits, stop);
     let status = child.wait().map_err(NotWatched::Lost)?;
     Ok(Watched {
         outcome: outcome(status),
         ending,
+        moment,
         duration,
         stdout: stdout.finish().map_err(NotWatched::Lost)?,
         stderr: stderr.finish().map_err(NotWatched::Lost)?,
@@ -109,13 +115,21 @@ pub fn watch(
     })
 }
 
+struct End {
+    ending: Ending,
+    duration: Duration,
+    leftovers: usize,
+    moment: Option<Moment>,
+}
+
 /// Waits, ends the program if it must be, and then what it left behind. The child is not reaped.
 fn see_to_its_end(
     child: &Child,
     started: Instant,
+    folder: &Path,
     limits: &Limits,
     stop: &AtomicBool,
-) -> (Ending, Duration, usize) {
+) -> End {
     let group = Group::of(child.id());
     std::thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
@@ -127,11 +141,12 @@ fn see_to_its_end(
         let ending = wait_for_end(&told, started, limits.timeout, stop);
         let duration = started.elapsed();
         if ending == Ending::ByItself {
-            (ending, duration, group.end(LEFTOVER_GRACE))
-        } else {
-            group.end(limits.grace);
-            (ending, duration, 0)
+            let leftovers = group.end(LEFTOVER_GRACE);
+            return End { ending, duration, leftovers, moment: None };
         }
+        let moment = (ending == Ending::TimedOut).then(|| moment::look(&group, folder));
+        group.end(limits.grace);
+        End { ending, duration, leftovers: 0, moment }
     })
 }
 

@@ -209,7 +209,7 @@ impl<'a> Course<'a> {
         self.setup.perturbation.learn(draw, label, duration);
         self.counts.add(label);
         self.new_runs += 1;
-        self.hung += u32::from(judged.timed_out && label == Label::Fail);
+        self.hung += u32::from(judged.hang.is_some() && label == Label::Fail);
         if label == Label::Unusable {
             self.last_unusable = Some(judged.why().to_owned());
         }
