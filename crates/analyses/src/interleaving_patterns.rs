@@ -3,7 +3,7 @@
 //! Takes   the recordings of one run, and what is known about them beyond (`Knowledge`).
 //! Gives   `RunPatterns`: every pattern of the run once, with how often it occurred, the windows it needed
 //!         and one example (the occurrence that was complete first), in a form that can be stored.
-//! Misses  what the access window does not keep (`access_pairs`); two pairs more than the pair window apart; deadlocks;
+//! Misses  what the access window does not keep (`access_pairs`); two pairs more than the pair window apart; deadlocks (`hang`);
 //!         patterns over more than two threads or two variables, or over two processes.
 //! Invents patterns that hurt nobody: most of them. Ranking tells them apart.
 //!         Accesses of one thread whose order the recording does not know count as if they were in the order
@@ -23,11 +23,14 @@ mod combine;
 mod encoding;
 mod falcon;
 mod found;
+mod modules;
 mod result;
 mod slices;
 
+pub(crate) use blocks::Blocks;
 pub use catalogue::{AccessKind, Arrangement, Class, PatternId, Step, Variable, of_two_pairs};
 pub use collect::Collector;
+pub use modules::{code_module, module_at};
 pub use result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
 };

@@ -2,7 +2,8 @@
 //!
 //! Takes   the recordings of a run, one after the other (`collect`, once per run, in parallel if you like), then
 //!         the condensed results of all labelled runs (`conclude`, pure).
-//! Gives   patterns of accesses with scores and ranks; `unpick-findings` makes findings of them.
+//! Gives   patterns of accesses with scores and ranks; of a run that hung, who waits for what; `unpick-findings` makes
+//!         findings of them.
 //! Misses  what the headers of the folders say.
 //!
 //! The two halves meet in [`RunPatterns`], which is small and can be stored: recordings may be dropped
@@ -10,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access_pairs;
+pub mod hang;
 pub mod interleaving_patterns;
 pub mod knowledge;
 pub mod locks_held;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use unpick_analyses::interleaving_patterns::CodeModule;
+use unpick_analyses::interleaving_patterns::{CodeModule, code_module, module_at};
 use unpick_analyses::locks_held::{LockChange, recorded_change};
 use unpick_analyses::{Knowledge, State};
 use unpick_events::Site;
@@ -80,8 +80,7 @@ impl<'r> KnownRecording<'r> {
     fn place_of(&self, site: Site) -> Option<(CodeModule, u64)> {
         let address = self.return_address(site)?;
         let before = address.checked_sub(1)?;
-        let module =
-            self.recording.modules().iter().rev().find(|module| module.contains(before))?;
+        let module = module_at(self.recording, before)?;
         Some((code_module(module), address.wrapping_sub(module.bias)))
     }
 
@@ -123,15 +122,5 @@ impl Knowledge for KnownRecording<'_> {
 
     fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {
         recorded_change(&event.action).or_else(|| self.rust_change(event))
-    }
-}
-
-/// A loaded module in the terms of its file.
-fn code_module(module: &Module) -> CodeModule {
-    CodeModule {
-        build_id: module.build_id.clone(),
-        path: module.path.clone(),
-        lowest: module.lowest.wrapping_sub(module.bias),
-        length: module.length,
     }
 }

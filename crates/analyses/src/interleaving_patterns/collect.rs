@@ -22,6 +22,7 @@ use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
+use super::modules::{code_module, module_at};
 use super::result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
 };
@@ -299,15 +300,8 @@ impl Collector {
     }
 
     fn module_at(&mut self, process: &Process<'_>, address: u64) -> Option<LoadedModule> {
-        // Of two modules that were at one address one after the other, the later is likelier.
-        let mut modules = process.recording.modules().iter().rev();
-        let module = modules.find(|module| module.contains(address))?;
-        let number = self.modules.number_of(CodeModule {
-            build_id: module.build_id.clone(),
-            path: module.path.clone(),
-            lowest: module.lowest.wrapping_sub(module.bias),
-            length: module.length,
-        });
+        let module = module_at(process.recording, address)?;
+        let number = self.modules.number_of(code_module(module));
         Some(LoadedModule { number, bias: module.bias })
     }
 

@@ -33,7 +33,7 @@ impl CodeBook {
     }
 
     /// A build id says which file it is, wherever it is; without one only its path does.
-    fn module(&mut self, module: &CodeModule) -> u32 {
+    pub(crate) fn module(&mut self, module: &CodeModule) -> u32 {
         let name = if module.build_id.is_empty() { &module.path } else { &module.build_id };
         if let Some(&number) = self.module_numbers.get(name) {
             return number;
@@ -44,7 +44,7 @@ impl CodeBook {
         number
     }
 
-    fn site(&mut self, site: CodeSite) -> u32 {
+    pub(crate) fn site(&mut self, site: CodeSite) -> u32 {
         let next = self.sites.len() as u32;
         *self.site_numbers.entry(site).or_insert_with(|| {
             self.sites.push(site);

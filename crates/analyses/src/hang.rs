@@ -1,0 +1,212 @@
+//! What the threads of a run that hung were doing: what each waits for, which locks it holds, and who waits for whom.
+//!
+//! Takes   the recordings of the run's processes, and each thread as it was when the time was over (`Seen`).
+//! Gives   a `HungRun`, in terms that hold beyond the process. Threads that wait for each other in a circle are a sure
+//!         deadlock: a thread is taken for the holder of a lock only while it holds it, and waits with a time limit do not count.
+//! Misses  waits in code that is not instrumented; who could signal a condition, post a semaphore or wake a futex.
+//! Invents a lock of parking_lot as what a thread waits for, if it took another one by handing over.
+//! Cost    one walk over the events of the threads that are alive.
+
+mod circles;
+mod terms;
+mod waits;
+
+use std::collections::BTreeMap;
+
+use unpick_events::{Site, ThreadId};
+use unpick_recording::Recording;
+
+use crate::knowledge::Knowledge;
+use crate::locks_held::{HeldLock, Moment, locks_held};
+use crate::ranking::{CodeBook, ExampleLock, ExampleMemory};
+
+use circles::circles;
+use terms::Terms;
+use waits::{LastSeen, Waiting, last_seen};
+
+/// A thread at the moment its run hung.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub thread: ThreadId,
+    /// The number its next event would have had.
+    pub next_ordinal: u64,
+    /// Whether the kernel had it running; none: not known.
+    pub running: Option<bool>,
+    /// Its call stack, if it could be read from the process.
+    pub calls: Option<SeenCalls>,
+}
+
+#[derive(Debug, Clone)]
+pub struct SeenCalls {
+    /// Outermost first.
+    pub sites: Vec<Site>,
+    /// The return address of the call that the innermost function makes, or made last.
+    pub inside: Option<u64>,
+}
+
+/// A run that hung. Sites and modules are numbered by the code book.
+#[derive(Debug, Default)]
+pub struct HungRun {
+    pub code: CodeBook,
+    pub processes: Vec<HungProcess>,
+}
+
+#[derive(Debug)]
+pub struct HungProcess {
+    pub process: u32,
+    pub threads: Vec<HungThread>,
+    /// Threads that wait for each other: each for the next, the last for the first.
+    pub circles: Vec<Vec<u16>>,
+}
+
+#[derive(Debug)]
+pub struct HungThread {
+    pub thread: u16,
+    pub running: Option<bool>,
+    pub wait: Option<Wait>,
+    pub place: Whereabouts,
+    pub locks: Vec<ExampleLock>,
+}
+
+/// Where a thread is.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// None: nothing is known.
+    pub site: Option<u32>,
+    /// Call sites, outermost first.
+    pub stack: Vec<u32>,
+    /// It is there now; else that is where it was last seen.
+    pub is_now: bool,
+}
+
+/// What a thread waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    Lock {
+        /// Where it was taken is that of the waiting call.
+        lock: ExampleLock,
+        limited: bool,
+        /// As far as that is known.
+        held_by: Vec<u16>,
+    },
+    Condition {
+        condition: ExampleMemory,
+        mutex: ExampleLock,
+    },
+    End {
+        thread: u16,
+    },
+    Barrier(ExampleMemory),
+    Semaphore(ExampleMemory),
+    Once(ExampleMemory),
+    /// An `unpark` of Rust.
+    Unpark,
+    Futex(ExampleMemory),
+}
+
+impl HungRun {
+    /// Takes in a process of the run.
+    pub fn add(
+        &mut self,
+        process: u32,
+        recording: &Recording,
+        knowledge: &dyn Knowledge,
+        seen: &[Seen],
+    ) {
+        let held = held_by_thread(recording, knowledge, seen);
+        let mut teller =
+            Teller { terms: Terms::new(&mut self.code, recording, knowledge), held: &held };
+        let mut threads = Vec::new();
+        let mut waited_for = BTreeMap::new();
+        for seen in seen {
+            let last = last_seen(recording, knowledge, seen);
+            waited_for.insert(seen.thread.0, teller.waited_for(seen.thread, last.waiting.as_ref()));
+            threads.push(teller.thread(seen, &last));
+        }
+        self.processes.push(HungProcess { process, threads, circles: circles(&waited_for) });
+    }
+}
+
+fn held_by_thread(
+    recording: &Recording,
+    knowledge: &dyn Knowledge,
+    seen: &[Seen],
+) -> BTreeMap<ThreadId, Vec<HeldLock>> {
+    let mut moments: Vec<Moment> = seen
+        .iter()
+        .map(|seen| Moment { thread: seen.thread, ordinal: seen.next_ordinal })
+        .collect();
+    moments.sort_unstable();
+    let held = locks_held(recording, knowledge, &moments);
+    moments.iter().map(|moment| moment.thread).zip(held).collect()
+}
+
+/// Puts what was seen into terms that hold beyond the process.
+struct Teller<'t> {
+    terms: Terms<'t>,
+    held: &'t BTreeMap<ThreadId, Vec<HeldLock>>,
+}
+
+impl Teller<'_> {
+    fn thread(&mut self, seen: &Seen, last: &LastSeen) -> HungThread {
+        let held = self.held.get(&seen.thread).cloned().unwrap_or_default();
+        HungThread {
+            thread: seen.thread.0,
+            running: seen.running,
+            wait: last.waiting.as_ref().map(|waiting| self.wait(seen.thread, waiting)),
+            place: self.place(seen, last),
+            locks: held.iter().map(|held| self.terms.lock(held)).collect(),
+        }
+    }
+
+    /// Who waits is where its event says; who does not is where its memory says, or else where its last event was.
+    fn place(&mut self, seen: &Seen, last: &LastSeen) -> Whereabouts {
+        match (&last.waiting, &seen.calls) {
+            (Some(waiting), _) => self.terms.place(waiting.site(), waiting.context(), true),
+            (None, Some(calls)) => self.terms.place_in_memory(calls),
+            (None, None) => self.terms.place(last.site, last.context, false),
+        }
+    }
+
+    fn wait(&mut self, thread: ThreadId, waiting: &Waiting) -> Wait {
+        match waiting {
+            Waiting::Lock { lock, limited } => Wait::Lock {
+                lock: self.terms.lock(lock),
+                limited: *limited,
+                held_by: self.holders(thread, lock),
+            },
+            Waiting::Condition { condition, mutex } => Wait::Condition {
+                condition: self.terms.memory(condition.object),
+                mutex: self.terms.lock(mutex),
+            },
+            Waiting::End { thread, .. } => Wait::End { thread: thread.0 },
+            Waiting::Barrier(at) => Wait::Barrier(self.terms.memory(at.object)),
+            Waiting::Semaphore(at) => Wait::Semaphore(self.terms.memory(at.object)),
+            Waiting::Once(at) => Wait::Once(self.terms.memory(at.object)),
+            Waiting::Unpark(_) => Wait::Unpark,
+            Waiting::Futex(at) => Wait::Futex(self.terms.memory(at.object)),
+        }
+    }
+
+    /// The threads that a thread cannot go on without.
+    fn waited_for(&self, thread: ThreadId, waiting: Option<&Waiting>) -> Vec<u16> {
+        match waiting {
+            Some(Waiting::Lock { lock, limited: false }) => self.holders(thread, lock),
+            Some(Waiting::End { thread, .. }) => vec![thread.0],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Who holds a lock against somebody who wants it. Readers are in the way of a writer only. A thread that already holds a
+    /// lock which others may hold too is not in its own way for sure.
+    fn holders(&self, waiting: ThreadId, wanted: &HeldLock) -> Vec<u16> {
+        let is_in_the_way = |thread: ThreadId, held: &HeldLock| {
+            held.lock == wanted.lock && !(held.shared && (wanted.shared || thread == waiting))
+        };
+        let holders = self
+            .held
+            .iter()
+            .filter(|(thread, locks)| locks.iter().any(|held| is_in_the_way(**thread, held)));
+        holders.map(|(thread, _)| thread.0).collect()
+    }
+}
