@@ -14,17 +14,19 @@ use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
 };
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, describe};
+use unpick_findings::{Choices, Findings, Runs, describe};
 use unpick_names::{CodeNames, KnownRecording};
 use unpick_problem::Problem;
 use unpick_recording::Run;
 use unpick_run_store::{Builds, StoredRun, read_patterns};
 
+use crate::hang::hangs_of;
+
 const MOST_FINDINGS: usize = 10;
 const MOST_SUPPORTERS: usize = 20;
 
 /// One for all runs: a program's files are read once.
-static NAMES: LazyLock<CodeNames> = LazyLock::new(CodeNames::new);
+pub static NAMES: LazyLock<CodeNames> = LazyLock::new(CodeNames::new);
 
 /// How runs are looked at.
 #[derive(Debug, clap::Args)]
@@ -107,7 +109,22 @@ pub fn findings_of(runs: &[StoredRun], view: &View) -> Result<Findings, Problem>
         most_findings: MOST_FINDINGS,
         most_supporters: MOST_SUPPORTERS,
     };
-    Ok(describe(&conclusion, &*NAMES, &choices))
+    let hangs = hangs_of(runs)?;
+    Ok(Findings { hangs, ..describe(&conclusion, &*NAMES, &choices) })
+}
+
+/// What can be told of runs of which none passed: how they hung, if they did.
+pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, Problem> {
+    let count = |label| runs.iter().filter(|run| run.label() == label).count() as u32;
+    let counts = Runs {
+        total: runs.len() as u32,
+        passed: count(Label::Pass),
+        failed: count(Label::Fail),
+        unusable: count(Label::Unusable),
+    };
+    let hangs = hangs_of(runs)?;
+    let findings = || Findings::of_hangs(counts, view.formula.name(), hangs.clone());
+    Ok((!hangs.is_empty()).then(findings))
 }
 
 fn conclude_over(runs: &[StoredRun], view: &View) -> Result<Conclusion, Problem> {

@@ -24,7 +24,7 @@ use unpick_recording::RunOptions;
 use unpick_run_store::{Keep, Store};
 use unpick_runner::{Condition, Delays, Invocation, Judge, Limits, Perturbation, stop_on_signals};
 
-use crate::conclude::{View, findings_of};
+use crate::conclude::{View, findings_of, only_hangs};
 use crate::delays::DelayOptions;
 use crate::output;
 use crate::program::ProgramOptions;
@@ -38,8 +38,8 @@ use progress::Progress;
 use single::Common;
 
 pub const HELP: &str = "\
-Exit codes: 0 no run failed, 66 runs failed and there are findings, 67 runs failed but nothing goes with them, 2 the command
-line is wrong, 70 Unpick's own fault.
+Exit codes: 0 no run failed, 66 runs failed and there are findings or deadlocks, 67 runs failed but nothing goes with them, 2 the
+command line is wrong, 70 Unpick's own fault.
 
 A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put
 other conditions in place of the first two.
@@ -145,12 +145,7 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     let common = hunt.common(&store, &invocation);
     let mut course = Course::begin(hunt.setup(&common), progress)?;
     let ended = course.run()?;
-    let findings = if course.counts().failed > 0 && course.counts().passed > 0 {
-        let runs = store.runs_of_hunt(course.number())?;
-        Some(findings_of(&runs, &hunt.view)?)
-    } else {
-        None
-    };
+    let findings = hunt.findings(&course, &store)?;
     // A full disk must not hide what was found.
     let stored = findings.as_ref().map_or(Ok(()), |findings| hunt.store_findings(findings));
     let code = hunt.tell(&course, ended, findings.as_ref())?;
@@ -217,6 +212,19 @@ impl Hunt {
             (true, _) => Perturbation::none(seed),
             (false, true) => Perturbation::new(seed),
             (false, false) => Perturbation::fixed(fixed, seed),
+        }
+    }
+
+    /// What the failing runs tell. Where none passed, that is how they hung.
+    fn findings(&self, course: &Course<'_>, store: &Store) -> Result<Option<Findings>, Problem> {
+        let counts = course.counts();
+        if counts.failed == 0 {
+            return Ok(None);
+        }
+        let runs = store.runs_of_hunt(course.number())?;
+        match counts.passed {
+            0 => only_hangs(&runs, &self.view),
+            _ => findings_of(&runs, &self.view).map(Some),
         }
     }
 

@@ -9,6 +9,7 @@ mod delays;
 mod demo;
 mod doctor;
 mod dump;
+mod hang;
 mod help_files;
 mod hunt;
 mod output;

@@ -52,8 +52,10 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
             counts.failed, counts.passed
         );
     }
+    let has_deadlock = findings.hangs.iter().any(|hang| hang.deadlock);
     Ok(ExitCode::from(match (counts.failed, findings.findings.is_empty()) {
         (0, _) => 0,
+        _ if has_deadlock => exit::FINDINGS,
         (_, false) if counts.passed > 0 => exit::FINDINGS,
         _ => exit::NO_CORRELATION,
     }))

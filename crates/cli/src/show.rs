@@ -1,6 +1,7 @@
 //! `unpick show`: what a hunt found, again: all at a glance, or one finding in full.
 //!
-//! Takes   the findings of a store (`findings.json`).      Gives  the terminal report, or JSON for other tools.
+//! Takes   the findings of a store (`findings.json`), or a run that hung (`hang.json`).      Gives  the terminal report, or
+//!         JSON for other tools.
 
 use std::fs;
 use std::io;
@@ -11,6 +12,7 @@ use unpick_findings::{Findings, SCHEMA, Unreadable};
 use unpick_problem::Problem;
 use unpick_run_store::Store;
 
+use crate::hang::read_hang;
 use crate::output;
 use crate::terminal;
 
@@ -20,6 +22,7 @@ Examples:
   unpick show 2                   the second finding in full
   unpick show 2 --json -          the same for other tools
   unpick show --json findings.json
+  unpick show --run 12            a run that hung: what each thread waits for and holds
 
 Colours are left out when NO_COLOR is set or the output is not a terminal.";
 
@@ -29,6 +32,9 @@ pub struct Show {
     /// Number of a finding in the list; without it, all at a glance
     #[arg(value_name = "N")]
     number: Option<usize>,
+    /// A run that hung, by its number: what its threads were doing then
+    #[arg(long, value_name = "RUN", conflicts_with = "number")]
+    run: Option<u64>,
     /// Write JSON to this file instead of a report (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -38,14 +44,9 @@ pub struct Show {
 }
 
 pub fn run(show: Show) -> Result<ExitCode, Problem> {
-    let file = show.store.join(FINDINGS_FILE);
-    let findings = read(&file)?;
-    if let Some(number) = show.number {
-        check_number(number, &findings, &file)?;
-    }
-    match &show.json {
-        Some(goal) => write_json(&show.chosen(findings), goal)?,
-        None => print(&show.report(&findings))?,
+    match show.run {
+        Some(number) => show.run_that_hung(number)?,
+        None => show.findings()?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -54,6 +55,29 @@ pub fn run(show: Show) -> Result<ExitCode, Problem> {
 pub const FINDINGS_FILE: &str = "findings.json";
 
 impl Show {
+    fn run_that_hung(&self, number: u64) -> Result<(), Problem> {
+        let folder = Store::at(&self.store).run(number)?;
+        let hang = read_hang(&folder)?.ok_or_else(|| did_not_hang(number, &folder))?;
+        match &self.json {
+            Some(goal) => write_json(hang.to_json(), goal),
+            None => {
+                print(&unpick_report::hang(&hang, number, &terminal::style_of_stdout(&self.store)))
+            }
+        }
+    }
+
+    fn findings(&self) -> Result<(), Problem> {
+        let file = self.store.join(FINDINGS_FILE);
+        let findings = read(&file)?;
+        if let Some(number) = self.number {
+            check_number(number, &findings, &file)?;
+        }
+        match &self.json {
+            Some(goal) => write_json(self.chosen(findings).to_json(), goal),
+            None => print(&self.report(&findings)),
+        }
+    }
+
     fn report(&self, findings: &Findings) -> String {
         let style = terminal::style_of_stdout(&self.store);
         let one = self.number.and_then(|number| unpick_report::one(findings, number, &style));
@@ -78,6 +102,13 @@ fn read(file: &Path) -> Result<Findings, Problem> {
     })
 }
 
+fn did_not_hang(number: u64, folder: &Path) -> Problem {
+    Problem::usage(format!("run {number} did not hang"))
+        .at("folder", folder.display())
+        .why("only of runs that a hunt ended after its --timeout is it known what the threads waited for")
+        .next(format!("see what it did: unpick dump {number}; and which runs there are: unpick runs"))
+}
+
 fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
     let count = findings.findings.len();
     if (1..=count).contains(&number) {
@@ -99,8 +130,8 @@ fn print(text: &str) -> Result<(), Problem> {
         .map_err(|error| cannot_write(Path::new("standard output"), &error))
 }
 
-fn write_json(findings: &Findings, goal: &Path) -> Result<(), Problem> {
-    let text = findings.to_json() + "\n";
+fn write_json(json: String, goal: &Path) -> Result<(), Problem> {
+    let text = json + "\n";
     if goal == Path::new("-") {
         return print(&text);
     }

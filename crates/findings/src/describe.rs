@@ -1,21 +1,18 @@
 //! Makes findings of groups: puts names to numbers.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use unpick_analyses::interleaving_patterns::{self, CodeSite, Touch};
-use unpick_analyses::ranking::{
-    CodeBook, Conclusion, Example, ExampleAccess, ExampleLock, Ranked, StudyFigures,
-};
+use unpick_analyses::interleaving_patterns::{self, Touch};
+use unpick_analyses::ranking::{Conclusion, Example, ExampleAccess, Ranked, StudyFigures};
 
 use crate::finding::{
-    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, RelatedAccess,
-    Relation, Runs, SCHEMA, Study, Supporter,
+    AccessKind, Class, Finding, FindingAccess, Findings, RelatedAccess, Relation, Runs, SCHEMA,
+    Study, Supporter,
 };
 use crate::grouping::{Group, group};
 use crate::names::{Frame, Names, Place};
-use crate::paths::seen_from;
+use crate::places::Places;
 use crate::sentences::{OtherWayRound, sentence};
 
 /// What a user can choose.
@@ -30,7 +27,8 @@ pub struct Choices {
 
 /// The findings of all runs.
 pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -> Findings {
-    let describer = Describer { conclusion, names, choices, places: RefCell::default() };
+    let places = Places::new(&conclusion.code, names, &choices.working_folder);
+    let describer = Describer { conclusion, choices, places };
     let lines = describer.lines();
     let is_own = |place: usize| describer.is_own(place);
     let groups = group(conclusion, |site| lines[site as usize], is_own, choices.most_findings);
@@ -45,49 +43,26 @@ pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -
         },
         formula: conclusion.formula.name().to_owned(),
         findings: describer.findings(&groups),
+        hangs: Vec::new(),
     }
 }
 
 struct Describer<'c> {
     conclusion: &'c Conclusion,
-    names: &'c dyn Names,
     choices: &'c Choices,
-    places: RefCell<HashMap<u32, Place>>,
+    places: Places<'c>,
 }
 
 impl Describer<'_> {
-    fn code(&self) -> &CodeBook {
-        &self.conclusion.code
-    }
-
-    fn site(&self, site: u32) -> CodeSite {
-        self.code().sites[site as usize]
-    }
-
-    fn place(&self, site: u32) -> Place {
-        if let Some(place) = self.places.borrow().get(&site) {
-            return place.clone();
-        }
-        let Place { frame, inlined_into } = self.names.place(self.site(site), self.code());
-        let inlined_into = inlined_into.into_iter().map(|frame| self.seen(frame)).collect();
-        let place = Place { frame: self.seen(frame), inlined_into };
-        self.places.borrow_mut().insert(site, place.clone());
-        place
-    }
-
-    fn seen(&self, frame: Frame) -> Frame {
-        let file = frame.file.map(|file| seen_from(&file, &self.choices.working_folder));
-        Frame { file, ..frame }
-    }
-
     /// For every site the number of its line of source; a site without one has a number of its own.
     /// Only sites of patterns with evidence are looked up: naming is slow.
     fn lines(&self) -> Vec<u32> {
-        let mut lines: Vec<u32> = (0..self.code().sites.len() as u32).collect();
+        let mut lines: Vec<u32> = (0..self.places.code.sites.len() as u32).collect();
         let mut first_sites: HashMap<(String, u32), u32> = HashMap::new();
         let with_evidence = &self.conclusion.ranked[..self.conclusion.evidence.len()];
         for &site in with_evidence.iter().flat_map(|ranked| ranked.key.sites()) {
-            if let Frame { file: Some(file), line: Some(line), .. } = self.place(site).frame {
+            if let Frame { file: Some(file), line: Some(line), .. } = self.places.place(site).frame
+            {
                 lines[site as usize] = *first_sites.entry((file, line)).or_insert(site);
             }
         }
@@ -161,62 +136,27 @@ impl Describer<'_> {
         steps.zip(&example.accesses).map(|(step, access)| self.access(step.role, access))
     }
 
-    /// Where a reader should look, and the calls that led there: the site of the access or, inside a library, that of the
-    /// user's call of it.
-    fn own_site<'a>(&self, access: &'a ExampleAccess) -> (u32, &'a [u32]) {
-        let is_own = |site: u32| !self.names.is_library(self.site(site), self.code());
-        if is_own(access.site) {
-            return (access.site, &access.stack);
-        }
-        match access.stack.iter().rposition(|&call| is_own(call)) {
-            Some(at) => (access.stack[at], &access.stack[..at]),
-            None => (access.site, &access.stack),
-        }
+    fn variable(&self, access: &ExampleAccess) -> Option<String> {
+        self.places.names.variable(access, self.places.code)
     }
 
     fn access(&self, role: u8, access: &ExampleAccess) -> FindingAccess {
-        let (site, calls) = self.own_site(access);
-        let Place { frame, inlined_into } = self.place(site);
+        let (site, calls) = self.places.own_site(access.site, &access.stack);
+        let Place { frame, inlined_into } = self.places.place(site);
         FindingAccess {
             role,
             kind: kind_of(access.touch),
-            variable: self.names.variable(access, self.code()),
+            variable: self.variable(access),
             frame,
-            text: self.names.line_text(self.site(site), self.code()),
+            text: self.places.names.line_text(self.places.site(site), self.places.code),
             inlined_into,
             thread: access.thread,
             process: access.process,
             atomic: access.atomic,
             order: access.index,
-            stack: self.stack(calls),
-            locks: access.locks.iter().map(|lock| self.lock(lock)).collect(),
-            code: self.code_place(access.site),
-        }
-    }
-
-    /// Innermost first, inlined functions included.
-    fn stack(&self, call_sites: &[u32]) -> Vec<Frame> {
-        let places = call_sites.iter().rev().map(|&site| self.place(site));
-        places.flat_map(|place| [place.frame].into_iter().chain(place.inlined_into)).collect()
-    }
-
-    fn lock(&self, lock: &ExampleLock) -> HeldLock {
-        HeldLock {
-            name: self.names.lock(lock, self.code()),
-            kind: lock.kind.clone(),
-            shared: lock.shared,
-            taken_at: self.place(lock.site).frame,
-        }
-    }
-
-    fn code_place(&self, site: u32) -> CodePlace {
-        let site = self.site(site);
-        let module = site.module.map(|module| &self.code().modules[module as usize]);
-        let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        CodePlace {
-            module: module.map(|module| seen_from(&module.path, &self.choices.working_folder)),
-            build_id: module.and_then(|module| known(&module.build_id)),
-            offset: format!("{:#x}", site.offset),
+            stack: self.places.stack(calls),
+            locks: access.locks.iter().map(|lock| self.places.lock(lock)).collect(),
+            code: self.places.code_place(access.site),
         }
     }
 
@@ -227,8 +167,8 @@ impl Describer<'_> {
         let accesses = steps.zip(&example.accesses).map(|(step, access)| RelatedAccess {
             role: step.role,
             kind: kind_of(access.touch),
-            variable: self.names.variable(access, self.code()),
-            frame: self.place(self.own_site(access).0).frame,
+            variable: self.variable(access),
+            frame: self.places.place(self.places.own_site(access.site, &access.stack).0).frame,
         });
         Some(Supporter {
             pattern: ranked.key.pattern.name(),

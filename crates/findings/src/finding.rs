@@ -1,7 +1,9 @@
 //! The data of a finding, as JSON shows it. `docs/schema/findings.schema.json` says the same.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::hang::HangGroup;
 use crate::names::Frame;
 
 /// Name and version of the form.
@@ -16,6 +18,9 @@ pub struct Findings {
     pub formula: String,
     /// The most suspicious first.
     pub findings: Vec<Finding>,
+    /// How failing runs hung: deadlocks first.
+    #[serde(default)]
+    pub hangs: Vec<HangGroup>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,16 +190,21 @@ pub enum Unreadable {
     Damaged(String),
 }
 
+/// Reads JSON whose `schema` must be this one.
+pub fn parse<T: DeserializeOwned>(text: &str, schema: &str) -> Result<T, Unreadable> {
+    let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
+    // The form is looked at first: another version may have other fields.
+    let form: Form = serde_json::from_str(text).map_err(damaged)?;
+    if form.schema != schema {
+        return Err(Unreadable::OtherForm(form.schema));
+    }
+    serde_json::from_str(text).map_err(damaged)
+}
+
 impl Findings {
     /// From JSON of this version.
     pub fn from_json(text: &str) -> Result<Findings, Unreadable> {
-        let damaged = |error: serde_json::Error| Unreadable::Damaged(error.to_string());
-        // The form is looked at first: another version may have other fields.
-        let form: Form = serde_json::from_str(text).map_err(damaged)?;
-        if form.schema != SCHEMA {
-            return Err(Unreadable::OtherForm(form.schema));
-        }
-        serde_json::from_str(text).map_err(damaged)
+        parse(text, SCHEMA)
     }
 
     /// As JSON, for people too.

@@ -2,7 +2,7 @@
 //!
 //! Takes   the `Conclusion` of all runs, and somebody who knows names (`Names`).
 //! Gives   `Findings`: ranked, grouped so that one cause is one finding, explained; as JSON they follow
-//!         `docs/schema/findings.schema.json`.
+//!         `docs/schema/findings.schema.json`. Of a run that hung a `Hang`: who waits for whom.
 //! Misses  what was not ranked high enough to have evidence.
 //! Invents a common cause for what only ever happens together.
 //! Cost    the square of the patterns with evidence in one group, at most some millions of steps.
@@ -13,8 +13,10 @@
 mod describe;
 mod finding;
 mod grouping;
+mod hang;
 mod names;
 mod paths;
+mod places;
 mod sentences;
 
 pub use describe::{Choices, describe};
@@ -23,4 +25,8 @@ pub use finding::{
     Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
 };
 pub use grouping::{Group, group};
+pub use hang::{
+    Activity, HANG_SCHEMA, Hang, HangGroup, HangProcess, HangThread, HangWait, WaitedFor,
+    describe_hang, group_hangs,
+};
 pub use names::{Frame, Names, Place};

@@ -5,7 +5,7 @@ use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock};
 
 /// A function at a line.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Frame {
     pub function: Option<String>,
     pub file: Option<String>,
@@ -39,5 +39,6 @@ pub trait Names {
     }
     /// What the program calls the bytes of an access.
     fn variable(&self, access: &ExampleAccess, code: &CodeBook) -> Option<String>;
+    /// What the program calls a lock, or another object that threads wait for.
     fn lock(&self, lock: &ExampleLock, code: &CodeBook) -> Option<String>;
 }

@@ -17,7 +17,7 @@ use unpick_symbols::{
     rust_lock, whose,
 };
 
-use crate::lock_names::{bytes_of_lock, kind_called, without_inner_members, without_lock_word};
+use crate::lock_names::{bytes_of_object, kind_called, without_inner_members, without_lock_word};
 
 /// Room for one module in the made-up address space; no file reaches that far.
 const ROOM: u64 = 1 << 44;
@@ -137,11 +137,14 @@ impl Names for CodeNames {
     fn lock(&self, lock: &ExampleLock, code: &CodeBook) -> Option<String> {
         let mut loaded = self.loaded();
         let kind = kind_called(&lock.kind);
-        let length = bytes_of_lock(kind);
+        let length = bytes_of_object(&lock.kind);
         let name = match &lock.memory {
             ExampleMemory::Static { module, offset } => {
                 let address = loaded.address(&code.modules[*module as usize], *offset)?;
-                loaded.symbols.variable(address, length, None)?.to_string()
+                let whole = loaded.symbols.variable(address, length, None);
+                // Rust's are smaller than those of the C library.
+                let variable = whole.or_else(|| loaded.symbols.variable(address, 1, None));
+                variable?.to_string()
             }
             ExampleMemory::Heap { block, offset } => {
                 let stack = loaded.allocation(block, code);

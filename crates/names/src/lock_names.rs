@@ -6,6 +6,8 @@ const WORD: u64 = 4;
 /// Sizes of the types of pthread.h on x86-64 with glibc.
 const MUTEX: u64 = 40;
 const READ_WRITE_LOCK: u64 = 56;
+const CONDITION: u64 = 48;
+const BARRIER_OR_SEMAPHORE: u64 = 32;
 
 /// How many bytes to name: with all bytes of a lock it is called by its own name, not by that of its first member.
 pub fn bytes_of_lock(kind: LockKind) -> u64 {
@@ -14,6 +16,16 @@ pub fn bytes_of_lock(kind: LockKind) -> u64 {
         LockKind::ReadWriteLock => READ_WRITE_LOCK,
         LockKind::Spin | LockKind::Rust => WORD,
         LockKind::Annotated | LockKind::Other => 1,
+    }
+}
+
+/// As `bytes_of_lock`, also for the other objects that threads wait for.
+pub fn bytes_of_object(kind: &str) -> u64 {
+    match kind {
+        "condition" => CONDITION,
+        "barrier" | "semaphore" => BARRIER_OR_SEMAPHORE,
+        "once" | "futex" => WORD,
+        lock => bytes_of_lock(kind_called(lock)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Findings as people read them. So far: the terminal report.
 //!
 //! Takes   `Findings`, which are data; and source files as they are now, for the lines around those that findings know.
-//! Gives   text: the ranked list, then the leading findings in full.
+//! Gives   text: how runs hung, the ranked list, then the leading findings in full; a run that hung, thread by thread.
 //! Misses  excerpts of sources that are gone or have changed: it says so, and shows no line that was not the program's.
 //! Cost    reads each source file that a shown finding names once.
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@
 mod calls;
 mod excerpts;
 mod finding;
+mod hangs;
 mod layout;
 mod list;
 mod paint;
@@ -19,7 +20,7 @@ mod words;
 
 use std::path::PathBuf;
 
-use unpick_findings::{Finding, Findings};
+use unpick_findings::{Finding, Findings, Hang};
 
 use layout::paragraph;
 use paint::Paint;
@@ -64,7 +65,7 @@ pub fn terminal(findings: &Findings, style: &Style) -> String {
         return nothing_found(findings, style);
     }
     let in_full = findings.findings.iter().take(MOST_IN_FULL).filter(|one| one.rank == 1).count();
-    let mut text = list::ranked_list(findings, style);
+    let mut text = hangs::hung_runs(findings, style) + &list::ranked_list(findings, style);
     for number in 1..=in_full.max(1) {
         text.push('\n');
         text.push_str(&finding::in_full(findings, number, style).unwrap_or_default());
@@ -78,6 +79,12 @@ pub fn terminal(findings: &Findings, style: &Style) -> String {
 pub fn one(findings: &Findings, number: usize, style: &Style) -> Option<String> {
     let text = finding::in_full(findings, number, style)?;
     Some(format!("{text}\n{}", next_command(findings, number, style)))
+}
+
+/// How a run hung: all its threads.
+pub fn hang(hang: &Hang, run: u64, style: &Style) -> String {
+    let next = style.command(&format!("dump {run}"));
+    format!("{}\n{} {next}\n", hangs::in_full(hang, run, style), style.paint().heading("next:"))
 }
 
 /// A finding in a few words: `order violation (P2) on fifo.mut, score 0.52`.
@@ -107,6 +114,9 @@ fn nothing_found(findings: &Findings, style: &Style) -> String {
     let runs = &findings.runs;
     let why = match (runs.failed, runs.passed) {
         (0, _) => "No run failed, so there is nothing to explain.",
+        _ if findings.explain_something() => {
+            "Besides, no order of accesses goes with failing, or no run passed to compare with."
+        }
         (_, 0) => {
             "Every run failed. Runs that pass are needed to compare with: try gentler delays, a smaller input, or \
              a narrower rule for what counts as failing."
@@ -116,5 +126,6 @@ fn nothing_found(findings: &Findings, style: &Style) -> String {
              or the failure does not depend on the order of threads."
         }
     };
-    format!("{}\n{}", list::runs_line(findings), paragraph(why, style.columns(), ""))
+    let hung = hangs::hung_runs(findings, style);
+    format!("{hung}{}\n{}", list::runs_line(findings), paragraph(why, style.columns(), ""))
 }

@@ -84,6 +84,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
 
 fn findings(findings: Vec<Finding>) -> Findings {
     Findings {
+        hangs: Vec::new(),
         schema: SCHEMA.to_owned(),
         runs: Runs { total: 81, passed: 55, failed: 25, unusable: 1 },
         formula: "jaccard".to_owned(),

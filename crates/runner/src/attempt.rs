@@ -60,10 +60,20 @@ impl Judged {
         self.run.info.why.as_deref().unwrap_or_default()
     }
 
+    /// What the verdict rests on, told further.
+    pub fn add_to_why(&mut self, more: &str) -> Result<(), Problem> {
+        self.run.info.why = Some(format!("{}: {more}", self.why()));
+        self.write_info()
+    }
+
     /// For what is found out about a run later: it cannot be used after all.
     pub fn set_unusable(&mut self, why: &str) -> Result<(), Problem> {
         self.run.info.label = Some(Label::Unusable);
         self.run.info.why = Some(why.to_owned());
+        self.write_info()
+    }
+
+    fn write_info(&self) -> Result<(), Problem> {
         let folder = &self.run.folder;
         self.run.info.write(folder).map_err(|error| cannot_describe(folder, &error))
     }

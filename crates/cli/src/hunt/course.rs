@@ -62,7 +62,6 @@ pub struct Course<'a> {
     kept_bytes: u64,
     dropped_for_space: bool,
     incomplete: u32,
-    hung: u32,
     last_unusable: Option<String>,
     next_look: u32,
     trouble: Option<Problem>,
@@ -82,7 +81,6 @@ impl<'a> Course<'a> {
             kept_bytes: 0,
             dropped_for_space: false,
             incomplete: 0,
-            hung: 0,
             last_unusable: None,
             next_look: FIRST_LOOK,
             trouble: None,
@@ -209,7 +207,6 @@ impl<'a> Course<'a> {
         self.setup.perturbation.learn(draw, label, duration);
         self.counts.add(label);
         self.new_runs += 1;
-        self.hung += u32::from(judged.hang.is_some() && label == Label::Fail);
         if label == Label::Unusable {
             self.last_unusable = Some(judged.why().to_owned());
         }
@@ -267,11 +264,6 @@ impl<'a> Course<'a> {
     /// Runs whose recordings lack something.
     pub fn incomplete(&self) -> u32 {
         self.incomplete
-    }
-
-    /// Failing runs that did not end in time.
-    pub fn hung(&self) -> u32 {
-        self.hung
     }
 
     /// Why the last run that could not be used could not.

@@ -1,6 +1,6 @@
 //! A single run of a hunt, from its start to its patterns in the store. Several may go on at once.
 //!
-//! Takes   the delays of the run.      Gives  a judged run, condensed.
+//! Takes   the delays of the run.      Gives  a judged run, condensed; if it hung, how.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,8 @@ use unpick_recording::RunOptions;
 use unpick_run_store::{Store, write_patterns};
 use unpick_runner::{Attempt, Choices, Draw, Invocation, Judge, Judged, Limits, Plan, attempt};
 
-use crate::conclude::{Condensed, condense};
+use crate::conclude::{Condensed, NAMES, condense};
+use crate::hang::tell_hang;
 
 /// What all runs of a hunt have in common.
 pub struct Common<'a> {
@@ -43,6 +44,7 @@ impl Common<'_> {
         if judged.stopped || judged.label() == Label::Unusable {
             return Ok(Done { draw, judged, condensed: None });
         }
+        tell_hang(&mut judged, &NAMES)?;
         let condensed = match condense(&judged.run.folder, self.view) {
             Ok(condensed) => {
                 write_patterns(&judged.run.folder, &condensed.patterns)?;

@@ -3,12 +3,13 @@
 //! Takes   the course of a hunt and its findings.      Gives  text that ends in the next command.
 
 use serde_json::json;
-use unpick_findings::Findings;
+use unpick_findings::{Findings, HangGroup};
 use unpick_problem::{Problem, exit};
 use unpick_recording::RunOptions;
 use unpick_run_store::StoredRun;
 use unpick_runner::{Rate, Rates};
 
+use crate::dump::printable;
 use crate::hunt::budget::{Counts, Enough};
 use crate::hunt::course::{Course, Ended};
 use crate::record::store_option;
@@ -22,7 +23,7 @@ pub fn exit_code(counts: &Counts, findings: Option<&Findings>, trouble: Option<&
     match findings {
         _ if counts.total() > 0 && counts.usable() == 0 => exit::OWN_FAULT,
         _ if counts.failed == 0 => 0,
-        Some(findings) if !findings.findings.is_empty() => exit::FINDINGS,
+        Some(findings) if findings.explain_something() => exit::FINDINGS,
         _ => exit::NO_CORRELATION,
     }
 }
@@ -43,28 +44,19 @@ pub fn lines(
             course.incomplete()
         ));
     }
-    if course.hung() > 0 {
-        lines.push(format!(
-            "{} of the failing runs did not end in time: a deadlock is not an order of accesses and has no finding of its own; \
-             see which locks its threads hold and wait for: unpick dump{} RUN --kind Acquire --kind LockWait",
-            course.hung(),
-            store_option(course.store().folder())
-        ));
-    }
     if course.has_dropped_for_space() {
         lines
             .push("recordings of later passing runs were not kept: they took too much room".into());
     }
     let program = course.end_of_command_line();
     let store = store_option(course.store().folder());
+    lines.extend(findings.into_iter().flat_map(|findings| hung(findings, &store)));
     let told = match findings {
         _ if counts.usable() == 0 => nothing_usable(course, &store),
         _ if counts.failed == 0 => nothing_failed(&program, again),
-        None => everything_failed(&program, again),
-        Some(findings) if findings.findings.is_empty() => {
-            nothing_correlates(&program, &store, again)
-        }
-        Some(findings) => found(course, findings, &store),
+        Some(findings) if findings.explain_something() => found(course, findings, &store),
+        _ if counts.passed == 0 => everything_failed(&program, again),
+        _ => nothing_correlates(&program, &store, again),
     };
     lines.extend(told);
     lines.iter().map(|line| format!("unpick: {line}")).collect()
@@ -83,6 +75,19 @@ fn counted(counts: &Counts, ended: Ended) -> String {
         Ended::Trouble => "; stopped by the problem below",
     };
     format!("{} runs: {failed} failed, {passed} passed{unusable}{why}", counts.total())
+}
+
+/// How failing runs hung, each way in one line.
+fn hung(findings: &Findings, store: &str) -> Vec<String> {
+    let lines = findings.hangs.iter().map(|group| {
+        let HangGroup { sentence, failed_runs, example_run, .. } = group;
+        let others = match failed_runs - 1 {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        format!("run {example_run}{others} hung: {sentence}; all threads: unpick show{store} --run {example_run}")
+    });
+    lines.map(|line| printable(&line)).collect()
 }
 
 /// How the failure rate changed against no delays.
@@ -139,14 +144,15 @@ fn nothing_correlates(program: &str, store: &str, again: &str) -> Vec<String> {
 }
 
 fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
-    let Some(first) = findings.findings.first() else { return Vec::new() };
+    let first = findings.findings.first().map(|finding| finding.example_run);
+    let deadlock = findings.hangs.first().map(|hang| hang.example_run);
+    let Some(example_run) = first.or(deadlock) else { return Vec::new() };
     let mut lines = Vec::new();
-    if let Some(run) = stored(course, u64::from(first.example_run)) {
+    if let Some(run) = stored(course, u64::from(example_run)) {
         lines.push(format!("failing run {} again: {}", run.number, repeat_command(&run.info)));
     }
     lines.push(format!(
-        "next: all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {}",
-        first.example_run
+        "next: all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {example_run}"
     ));
     lines
 }

@@ -1,0 +1,87 @@
+//! Places, calls and locks in words.
+//!
+//! Takes   the code book of runs, and somebody who knows names.      Gives  frames with files as a reader would type them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::Path;
+
+use unpick_analyses::interleaving_patterns::CodeSite;
+use unpick_analyses::ranking::{CodeBook, ExampleLock};
+
+use crate::finding::{CodePlace, HeldLock};
+use crate::names::{Frame, Names, Place};
+use crate::paths::seen_from;
+
+/// Names what a code book numbers, each site once.
+pub struct Places<'c> {
+    pub code: &'c CodeBook,
+    pub names: &'c dyn Names,
+    working_folder: &'c Path,
+    known: RefCell<HashMap<u32, Place>>,
+}
+
+impl<'c> Places<'c> {
+    pub fn new(code: &'c CodeBook, names: &'c dyn Names, working_folder: &'c Path) -> Places<'c> {
+        Places { code, names, working_folder, known: RefCell::default() }
+    }
+
+    pub fn site(&self, site: u32) -> CodeSite {
+        self.code.sites[site as usize]
+    }
+
+    pub fn place(&self, site: u32) -> Place {
+        if let Some(place) = self.known.borrow().get(&site) {
+            return place.clone();
+        }
+        let Place { frame, inlined_into } = self.names.place(self.site(site), self.code);
+        let inlined_into = inlined_into.into_iter().map(|frame| self.seen(frame)).collect();
+        let place = Place { frame: self.seen(frame), inlined_into };
+        self.known.borrow_mut().insert(site, place.clone());
+        place
+    }
+
+    fn seen(&self, frame: Frame) -> Frame {
+        let file = frame.file.map(|file| seen_from(&file, self.working_folder));
+        Frame { file, ..frame }
+    }
+
+    /// Where a reader should look, and the calls that led there (outermost first): the site or, inside a library, that of
+    /// the user's call of it.
+    pub fn own_site<'s>(&self, site: u32, stack: &'s [u32]) -> (u32, &'s [u32]) {
+        let is_own = |site: u32| !self.names.is_library(self.site(site), self.code);
+        if is_own(site) {
+            return (site, stack);
+        }
+        match stack.iter().rposition(|&call| is_own(call)) {
+            Some(at) => (stack[at], &stack[..at]),
+            None => (site, stack),
+        }
+    }
+
+    /// Innermost first, inlined functions included.
+    pub fn stack(&self, call_sites: &[u32]) -> Vec<Frame> {
+        let places = call_sites.iter().rev().map(|&site| self.place(site));
+        places.flat_map(|place| [place.frame].into_iter().chain(place.inlined_into)).collect()
+    }
+
+    pub fn lock(&self, lock: &ExampleLock) -> HeldLock {
+        HeldLock {
+            name: self.names.lock(lock, self.code),
+            kind: lock.kind.clone(),
+            shared: lock.shared,
+            taken_at: self.place(self.own_site(lock.site, &lock.stack).0).frame,
+        }
+    }
+
+    pub fn code_place(&self, site: u32) -> CodePlace {
+        let site = self.site(site);
+        let module = site.module.map(|module| &self.code.modules[module as usize]);
+        let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        CodePlace {
+            module: module.map(|module| seen_from(&module.path, self.working_folder)),
+            build_id: module.and_then(|module| known(&module.build_id)),
+            offset: format!("{:#x}", site.offset),
+        }
+    }
+}
