@@ -159,9 +159,13 @@ impl Teller<'_> {
         }
     }
 
-    /// Who waits is where its event says; who does not is where its memory says, or else where its last event was.
+    /// Who waits is where its event says, unless that is inside a library the program called; who does not is where its
+    /// memory says, or else where its last event was.
     fn place(&mut self, seen: &Seen, last: &LastSeen) -> Whereabouts {
         match (&last.waiting, &seen.calls) {
+            (Some(waiting), Some(calls)) if self.terms.is_inside_library(waiting.site(), calls) => {
+                self.terms.place_in_memory(calls)
+            }
             (Some(waiting), _) => self.terms.place(waiting.site(), waiting.context(), true),
             (None, Some(calls)) => self.terms.place_in_memory(calls),
             (None, None) => self.terms.place(last.site, last.context, false),

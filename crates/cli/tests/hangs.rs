@@ -74,12 +74,16 @@ fn assert_valid(value: &Value, schema: &str) {
     schemas.validate(value, index).unwrap_or_else(|error| panic!("{error:#}\n{value:#}"));
 }
 
-/// Builds `tests/fixtures/hangs/NAME.c` and hunts it.
-fn hung_c_program(name: &str, options: &[&str]) -> Hung {
-    let folder = tempfile::tempdir().unwrap();
+/// Builds `tests/fixtures/hangs/NAME.c`.
+fn build_c(folder: &TempDir, name: &str) {
     let source = format!("{FIXTURES}/hangs/{name}.c");
     let built = unpick(folder.path(), &["cc", "-g", "-O1", "-pthread", &source, "-o", name]);
     assert!(built.status.success(), "{}", text(&built.stderr));
+}
+
+fn hung_c_program(name: &str, options: &[&str]) -> Hung {
+    let folder = tempfile::tempdir().unwrap();
+    build_c(&folder, name);
     Hung::hunt(folder, options, &[&format!("./{name}")])
 }
 
@@ -204,6 +208,23 @@ fn a_thread_without_events_is_seen_where_it_is() {
     assert_eq!((&spins["function"], &spins["activity"]), (&json!("spin"), &json!("running")));
     assert_eq!((&spins["line"], &spins["is_now"]), (&json!(11), &json!(true)));
     assert_eq!((&reads["line"], &reads["activity"]), (&json!(20), &json!("sleeping")));
+}
+
+#[test]
+fn all_processes_of_the_group_are_in_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    build_c(&folder, "deadlock");
+    build_c(&folder, "each_its_own");
+    let script = "./deadlock & exec ./each_its_own";
+    let hung = Hung::hunt(folder, &["--runs", "1"], &["sh", "-c", script]);
+    assert_eq!(hung.code, Some(66), "{}{}", hung.stdout, hung.stderr);
+    let hang = hung.json(&["show", "--run", "1", "--json", "-"]);
+    let processes = hang["processes"].as_array().unwrap().iter();
+    let mut counts: Vec<_> = processes
+        .map(|process| (threads(process).len(), process["deadlocks"].as_array().unwrap().len()))
+        .collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [(3, 1), (6, 0)]);
 }
 
 #[test]

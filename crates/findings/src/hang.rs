@@ -238,9 +238,9 @@ impl Hang {
 
 /// The hangs of failing runs, by number of run: the sure ones first, then those that are most frequent.
 pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
-    let mut groups: BTreeMap<Signature, HangGroup> = BTreeMap::new();
+    let mut groups: BTreeMap<(bool, Signature), HangGroup> = BTreeMap::new();
     for (run, hang) in hangs {
-        let group = groups.entry(hang.signature()).or_insert_with(|| HangGroup {
+        let group = groups.entry((hang.deadlock, hang.signature())).or_insert_with(|| HangGroup {
             sentence: hang.sentence.clone(),
             deadlock: hang.deadlock,
             failed_runs: 0,
@@ -263,5 +263,64 @@ impl Findings {
     /// Whether there is anything that explains a failure.
     pub fn explain_something(&self) -> bool {
         !self.findings.is_empty() || self.hangs.iter().any(|hang| hang.deadlock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(number: u16, line: u32) -> HangThread {
+        let frame = Frame { file: Some("a.c".into()), line: Some(line), ..Frame::default() };
+        HangThread {
+            thread: number,
+            activity: Activity::Sleeping,
+            waits_for: Some(HangWait::new(WaitedFor::Lock)),
+            frame,
+            inlined_into: Vec::new(),
+            stack: Vec::new(),
+            is_now: true,
+            holds: Vec::new(),
+        }
+    }
+
+    fn hang(deadlock: &[u16], threads: Vec<HangThread>) -> Hang {
+        let circles = if deadlock.is_empty() { Vec::new() } else { vec![deadlock.to_vec()] };
+        Hang {
+            schema: HANG_SCHEMA.to_owned(),
+            sentence: format!("{deadlock:?}"),
+            deadlock: !deadlock.is_empty(),
+            processes: vec![HangProcess { process: 7, deadlocks: circles, threads }],
+        }
+    }
+
+    #[test]
+    fn runs_that_hung_in_the_same_places_are_one_entry_and_deadlocks_come_first() {
+        let hangs = [
+            (1, hang(&[], vec![thread(2, 10), thread(3, 20)])),
+            (2, hang(&[], vec![thread(2, 20), thread(3, 10), thread(4, 10)])),
+            (5, hang(&[2, 3], vec![thread(1, 4), thread(2, 10), thread(3, 20)])),
+            (6, hang(&[], vec![thread(2, 30)])),
+        ];
+        let groups = group_hangs(&hangs);
+        let told: Vec<_> =
+            groups.iter().map(|group| (group.example_run, group.failed_runs)).collect();
+        assert_eq!(told, [(5, 1), (1, 2), (6, 1)]);
+    }
+
+    #[test]
+    fn of_a_deadlock_only_the_circle_counts() {
+        let one = hang(&[2, 3], vec![thread(1, 4), thread(2, 10), thread(3, 20)]);
+        let other = hang(&[5, 6], vec![thread(1, 9), thread(5, 20), thread(6, 10)]);
+        assert_eq!(group_hangs(&[(1, one), (2, other)]).len(), 1);
+    }
+
+    #[test]
+    fn a_hang_survives_json_and_other_forms_are_refused() {
+        let hang = hang(&[2, 3], vec![thread(2, 10), thread(3, 20)]);
+        let text = hang.to_json();
+        assert_eq!(Hang::from_json(&text), Ok(hang));
+        let newer = text.replace(HANG_SCHEMA, "unpick-hang/9");
+        assert_eq!(Hang::from_json(&newer), Err(Unreadable::OtherForm("unpick-hang/9".to_owned())));
     }
 }

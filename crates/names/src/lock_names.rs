@@ -41,9 +41,9 @@ pub fn kind_called(name: &str) -> LockKind {
     kinds.into_iter().find(|kind| kind.name() == name).unwrap_or(LockKind::Other)
 }
 
-/// `queue.lock.{__data, __size}` is `queue.lock`: what glibc's types are made of says nothing to anybody.
+/// `queue.lock.{__data, __size}` is `queue.lock`: what the types of glibc and libstdc++ are made of says nothing to anybody.
 pub fn without_inner_members(mut name: String) -> String {
-    for (opening, closing) in [(".{__", '}'), (".__", ' ')] {
+    for (opening, closing) in [(".{__", '}'), (".__", ' '), ("._M_", ' ')] {
         if let Some(start) = name.find(opening) {
             let end = name[start..].find(closing).map_or(name.len(), |length| start + length);
             let keep_closing = closing == ' ' || end == name.len();
@@ -82,6 +82,7 @@ mod tests {
             shortened("queue.lock.__data (heap, allocated at a.c:3)"),
             "queue.lock (heap, allocated at a.c:3)"
         );
+        assert_eq!(shortened("cache.guard._M_mutex.{__data, __size}"), "cache.guard");
         assert_eq!(shortened("plain"), "plain");
     }
 

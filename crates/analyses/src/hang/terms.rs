@@ -41,6 +41,14 @@ impl<'t> Terms<'t> {
         Whereabouts { site, stack, is_now: true }
     }
 
+    /// Whether a site lies in another module than the innermost function that has hooks.
+    pub fn is_inside_library(&self, site: Site, calls: &SeenCalls) -> bool {
+        let bias_at =
+            |address: Option<u64>| Some(module_at(self.recording, address?.checked_sub(1)?)?.bias);
+        let modules = (bias_at(self.knowledge.return_address(site)), bias_at(calls.inside));
+        matches!(modules, (Some(called), Some(caller)) if called != caller)
+    }
+
     pub fn lock(&mut self, held: &HeldLock) -> ExampleLock {
         ExampleLock {
             memory: self.memory(held.lock),

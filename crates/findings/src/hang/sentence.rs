@@ -7,13 +7,22 @@ use crate::names::Frame;
 const MOST_THREADS: usize = 4;
 
 pub fn sentence(processes: &[HangProcess]) -> String {
-    let circles: Vec<String> = processes.iter().flat_map(of_circles).collect();
+    let mut circles: Vec<String> = processes.iter().flat_map(of_circles).collect();
+    // Several processes of one program have the same one.
+    circles.dedup();
     if !circles.is_empty() {
         return circles.join("; ");
     }
-    let threads = || processes.iter().flat_map(|process| &process.threads);
-    let mut told: Vec<String> = threads().take(MOST_THREADS).map(of_thread).collect();
-    match threads().count().saturating_sub(MOST_THREADS) {
+    let has_several = processes.len() > 1;
+    let mut told: Vec<String> = Vec::new();
+    for process in processes {
+        let of_process =
+            if has_several { format!(" of process {}", process.process) } else { String::new() };
+        told.extend(process.threads.iter().map(|thread| of_thread(thread, &of_process)));
+    }
+    let count = told.len();
+    told.truncate(MOST_THREADS);
+    match count.saturating_sub(MOST_THREADS) {
         0 => {}
         1 => told.push("and 1 more thread".to_owned()),
         more => told.push(format!("and {more} more threads")),
@@ -51,7 +60,7 @@ fn held_by(member: &HangThread, holder: &HangThread) -> String {
     }
 }
 
-fn of_thread(thread: &HangThread) -> String {
+fn of_thread(thread: &HangThread, of_process: &str) -> String {
     let holders = match &thread.waits_for {
         Some(HangWait { what: WaitedFor::Lock, threads, .. }) if !threads.is_empty() => {
             let numbers: Vec<String> = threads.iter().map(u16::to_string).collect();
@@ -59,7 +68,7 @@ fn of_thread(thread: &HangThread) -> String {
         }
         _ => String::new(),
     };
-    format!("thread {} {}{holders}", thread.thread, does(thread))
+    format!("thread {}{of_process} {}{holders}", thread.thread, does(thread))
 }
 
 /// `waits for log.lock at log.c:22`, `runs in spin at spin.c:7`.

@@ -1,0 +1,170 @@
+//! Who waits for whom when a run hangs, from recordings written by hand.
+
+use unpick_analyses::hang::{HungProcess, HungRun, Seen, SeenCalls, Wait};
+use unpick_analyses::ranking::ExampleMemory;
+use unpick_events::kind::{access_flags, lock_flags};
+use unpick_events::{Kind, Site, ThreadId};
+use unpick_recording::Recording;
+use unpick_recording::writer::{Draft, Writer};
+
+const A: u64 = 0x5000;
+const B: u64 = 0x6000;
+
+fn event(kind: Kind, object: u64) -> Draft {
+    Draft::new(kind).object(object).site(0x77)
+}
+
+fn seen(thread: u16, next_ordinal: u64) -> Seen {
+    Seen { thread: ThreadId(thread), next_ordinal, running: None, calls: None }
+}
+
+/// All threads at the end of these events.
+fn hung(events: Vec<(u16, Draft)>) -> HungProcess {
+    let mut writer = Writer::new();
+    events.into_iter().for_each(|(thread, draft)| writer.write(ThreadId(thread), draft));
+    let recording = Recording::from_bytes(&writer.to_bytes(), "hang").unwrap();
+    let all: Vec<Seen> =
+        recording.threads().iter().map(|thread| seen(thread.id.0, thread.events)).collect();
+    hung_in(&recording, &all)
+}
+
+fn hung_in(recording: &Recording, seen: &[Seen]) -> HungProcess {
+    let mut run = HungRun::default();
+    run.add(1, recording, recording, seen);
+    run.processes.remove(0)
+}
+
+/// Each thread holds what the other one wants, which it wants in the way that `flags` say.
+fn crossed(held: u16, wanted: u16) -> Vec<(u16, Draft)> {
+    vec![
+        (1, event(Kind::Acquire, A).flags(held)),
+        (2, event(Kind::Acquire, B).flags(held)),
+        (1, event(Kind::LockWait, B).flags(wanted)),
+        (2, event(Kind::LockWait, A).flags(wanted)),
+    ]
+}
+
+fn waits(process: &HungProcess) -> Vec<Option<&Wait>> {
+    process.threads.iter().map(|thread| thread.wait.as_ref()).collect()
+}
+
+fn word(address: u64) -> ExampleMemory {
+    ExampleMemory::Other { address }
+}
+
+#[test]
+fn crossed_locks_are_a_circle_in_which_each_holds_what_the_other_wants() {
+    let process = hung(crossed(0, 0));
+    assert_eq!(process.circles, [[1, 2]]);
+    for (thread, holder) in process.threads.iter().zip([2, 1]) {
+        let Some(Wait::Lock { held_by, limited: false, .. }) = &thread.wait else { panic!() };
+        assert_eq!((held_by, thread.locks.len()), (&vec![holder], 1));
+    }
+}
+
+#[test]
+fn a_wait_that_ends_by_itself_makes_no_circle() {
+    let process = hung(crossed(0, lock_flags::TIMED));
+    assert!(process.circles.is_empty());
+    assert!(matches!(waits(&process)[0], Some(Wait::Lock { limited: true, .. })));
+}
+
+#[test]
+fn readers_are_in_the_way_of_writers_only() {
+    let shared = lock_flags::IS_RWLOCK | lock_flags::SHARED;
+    assert!(hung(crossed(shared, shared)).circles.is_empty());
+    assert_eq!(hung(crossed(shared, lock_flags::IS_RWLOCK)).circles, [[1, 2]]);
+    assert_eq!(hung(crossed(lock_flags::IS_RWLOCK, shared)).circles, [[1, 2]]);
+}
+
+#[test]
+fn a_thread_can_wait_for_a_lock_that_is_its_own() {
+    let process = hung(vec![(1, event(Kind::Acquire, A)), (1, event(Kind::LockWait, A))]);
+    assert_eq!(process.circles, [[1]]);
+}
+
+#[test]
+fn the_end_of_a_thread_can_be_part_of_a_circle() {
+    let process = hung(vec![
+        (1, event(Kind::Acquire, A)),
+        (1, event(Kind::ThreadJoinWait, 2)),
+        (2, event(Kind::LockWait, A)),
+    ]);
+    assert_eq!(process.circles, [[1, 2]]);
+    assert_eq!(waits(&process)[0], Some(&Wait::End { thread: 2 }));
+}
+
+#[test]
+fn what_comes_after_the_moment_does_not_count() {
+    let mut writer = Writer::new();
+    for (thread, draft) in crossed(0, 0) {
+        writer.write(ThreadId(thread), draft);
+    }
+    // A handler of the signal that ended the run.
+    writer.write(ThreadId(1), event(Kind::Release, A));
+    let recording = Recording::from_bytes(&writer.to_bytes(), "hang").unwrap();
+    assert_eq!(hung_in(&recording, &[seen(1, 2), seen(2, 2)]).circles, [[1, 2]]);
+    assert!(hung_in(&recording, &[seen(1, 3), seen(2, 2)]).circles.is_empty());
+}
+
+#[test]
+fn a_wait_is_over_with_the_next_event_that_is_not_of_a_futex() {
+    let waits_for = |further: &[Kind]| {
+        let first = std::iter::once((1, event(Kind::SemaphoreBlock, A)));
+        let further = further.iter().map(|&kind| (1, event(kind, B)));
+        waits(&hung(first.chain(further).collect()))[0].cloned()
+    };
+    let semaphore = Some(Wait::Semaphore(word(A)));
+    assert_eq!(waits_for(&[]), semaphore);
+    assert_eq!(waits_for(&[Kind::FutexWait, Kind::FutexWoken, Kind::FutexWait]), semaphore);
+    assert_eq!(waits_for(&[Kind::SemaphoreWait]), None);
+    assert_eq!(waits_for(&[Kind::SemaphoreWait, Kind::FutexWait]), Some(Wait::Futex(word(B))));
+    assert_eq!(waits_for(&[Kind::SemaphoreWait, Kind::FutexWait, Kind::FutexWoken]), None);
+}
+
+#[test]
+fn a_once_is_waited_for_only_if_the_thread_sleeps() {
+    let begun = || (1, event(Kind::OnceBegin, A));
+    assert_eq!(waits(&hung(vec![begun()])), [None], "it runs the initialiser");
+    let asleep = hung(vec![begun(), (1, event(Kind::FutexWait, A))]);
+    assert_eq!(waits(&asleep), [Some(&Wait::Once(word(A)))]);
+}
+
+#[test]
+fn a_condition_that_was_signalled_wants_its_mutex_back() {
+    let wait = || (1, event(Kind::ConditionWait, A).word(B));
+    let asleep = hung(vec![wait(), (1, event(Kind::FutexWait, A))]);
+    assert!(matches!(waits(&asleep)[0], Some(Wait::Condition { .. })));
+    let signalled = hung(vec![
+        (2, event(Kind::Acquire, B)),
+        wait(),
+        (1, event(Kind::FutexWait, A)),
+        (1, event(Kind::FutexWoken, A)),
+        (1, event(Kind::FutexWait, B)),
+    ]);
+    let Some(Wait::Lock { held_by, .. }) = waits(&signalled)[0] else { panic!("{signalled:?}") };
+    assert_eq!(held_by, &[2]);
+}
+
+#[test]
+fn who_does_not_wait_is_where_its_memory_says_or_else_where_it_was_last_seen() {
+    let mut writer = Writer::new();
+    let module = Draft::new(Kind::Module).object(0x40_0000).word(0x40_0000).word(0x2000);
+    writer.write(ThreadId(1), module.text("abc").text("/bin/bank"));
+    let access = Draft::access(Kind::Write, 0x9000, 4).flags(access_flags::VOLATILE);
+    writer.write(ThreadId(1), access.site(0x40_0100));
+    let recording = Recording::from_bytes(&writer.to_bytes(), "hang").unwrap();
+    let place = |calls| {
+        let mut run = HungRun::default();
+        run.add(1, &recording, &recording, &[Seen { calls, ..seen(1, 2) }]);
+        let place = &run.processes[0].threads[0].place;
+        let offset = |site: u32| run.code.sites[site as usize].offset;
+        let stack: Vec<u64> = place.stack.iter().map(|&site| offset(site)).collect();
+        (place.site.map(offset), stack, place.is_now)
+    };
+    let calls = |inside| SeenCalls { sites: vec![Site(0x40_0200), Site(0x40_0300)], inside };
+    assert_eq!(place(None), (Some(0x100), vec![], false));
+    assert_eq!(place(Some(calls(Some(0x40_0400)))), (Some(0x400), vec![0x200, 0x300], true));
+    let no_code = place(Some(calls(Some(3))));
+    assert_eq!(no_code, (Some(0x300), vec![0x200], true), "the innermost call has to do");
+}
