@@ -69,9 +69,17 @@ pub fn locks_held(
     for of_thread in moments.chunk_by(|a, b| a.thread == b.thread) {
         let mut events = recording.stream(of_thread[0].thread).peekable();
         let mut held = Vec::new();
+        let mut is_at_barrier = false;
         for moment in of_thread {
             while let Some(event) = events.next_if(|event| event.ordinal < moment.ordinal) {
-                if let Some(change) = knowledge.lock_change(&event) {
+                is_at_barrier = match event.action {
+                    Action::BarrierArrive { .. } => true,
+                    Action::BarrierLeave { .. } => false,
+                    _ => is_at_barrier,
+                };
+                let change = knowledge.lock_change(&event);
+                // A barrier of Rust has a lock inside, of which only contended steps are told.
+                if let Some(change) = change.filter(|_| !is_at_barrier) {
                     apply(&mut held, change, &event);
                 }
             }

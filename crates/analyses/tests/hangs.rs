@@ -131,6 +131,23 @@ fn a_once_is_waited_for_only_if_the_thread_sleeps() {
 }
 
 #[test]
+fn a_barrier_is_waited_for_until_it_is_left_whatever_its_own_lock_does() {
+    let arrived = || {
+        let inside = [Kind::LockWait, Kind::FutexWait, Kind::FutexWoken, Kind::Acquire];
+        let inside = inside.map(|kind| (1, event(kind, B).flags(lock_flags::IS_RUST)));
+        let mut events = vec![(1, event(Kind::BarrierArrive, A))];
+        events.extend(inside);
+        events
+    };
+    let process = hung(arrived());
+    assert_eq!(waits(&process), [Some(&Wait::Barrier(word(A)))]);
+    let mut left = arrived();
+    left.push((1, event(Kind::BarrierLeave, A)));
+    let process = hung(left);
+    assert_eq!((waits(&process), process.threads[0].locks.len()), (vec![None], 0));
+}
+
+#[test]
 fn a_condition_that_was_signalled_wants_its_mutex_back() {
     let wait = || (1, event(Kind::ConditionWait, A).word(B));
     let asleep = hung(vec![wait(), (1, event(Kind::FutexWait, A))]);

@@ -1,6 +1,7 @@
 //! What a thread was waiting for after its last event.
 //!
-//! A wait is told before it begins. Library code inside of it may use futexes; any other event says that the wait is over.
+//! A wait is told before it begins. Library code inside of it may use futexes, and inside a barrier of Rust a lock; any other
+//! event says that the wait is over.
 
 use unpick_events::{Address, Context, Site, ThreadId};
 use unpick_recording::{Action, Event, LockFlags, LockKind, Recording};
@@ -97,7 +98,9 @@ pub fn last_seen(recording: &Recording, knowledge: &dyn Knowledge, seen: &Seen) 
 
 impl LastSeen {
     fn take_in(&mut self, event: &Event<'_>, recording: &Recording, knowledge: &dyn Knowledge) {
-        if is_remark(&event.action) {
+        let is_at_barrier = matches!(self.waiting, Some(Waiting::Barrier(_)));
+        let leaves = matches!(event.action, Action::BarrierLeave { .. });
+        if is_remark(&event.action) || is_at_barrier && !leaves {
             return;
         }
         if event.site.0 != 0 {
