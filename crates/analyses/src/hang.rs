@@ -3,7 +3,7 @@
 //! Takes   the recordings of the run's processes, and each thread as it was when the time was over (`Seen`).
 //! Gives   a `HungRun`, in terms that hold beyond the process. Threads that wait for each other in a circle are a sure
 //!         deadlock: a thread is taken for the holder of a lock only while it holds it, and waits with a time limit do not count.
-//! Misses  waits in code that is not instrumented; who could signal a condition, post a semaphore or wake a futex.
+//! Misses  waits and locks of a process whose recording lacks events; waits in code that is not instrumented; who could signal a condition, post a semaphore or wake a futex.
 //! Invents a lock of parking_lot as what a thread waits for, if it took another one by handing over.
 //! Cost    one walk over the events of the threads that are alive.
 
@@ -113,13 +113,17 @@ impl HungRun {
         knowledge: &dyn Knowledge,
         seen: &[Seen],
     ) {
-        let held = held_by_thread(recording, knowledge, seen);
+        // Where events are missing, a release may be among them, or the end of a wait.
+        let is_whole = recording.is_complete();
+        let all = if is_whole { seen } else { &[] };
+        let held = held_by_thread(recording, knowledge, all);
         let mut teller =
             Teller { terms: Terms::new(&mut self.code, recording, knowledge), held: &held };
         let mut threads = Vec::new();
         let mut waited_for = BTreeMap::new();
         for seen in seen {
-            let last = last_seen(recording, knowledge, seen);
+            let mut last = last_seen(recording, knowledge, seen);
+            last.waiting = last.waiting.filter(|_| is_whole);
             waited_for.insert(seen.thread.0, teller.waited_for(seen.thread, last.waiting.as_ref()));
             threads.push(teller.thread(seen, &last));
         }

@@ -2,6 +2,7 @@
 
 use unpick_analyses::hang::{HungProcess, HungRun, Seen, SeenCalls, Wait};
 use unpick_analyses::ranking::ExampleMemory;
+use unpick_events::file::{file_field, lost};
 use unpick_events::kind::{access_flags, lock_flags};
 use unpick_events::{Kind, Site, ThreadId};
 use unpick_recording::Recording;
@@ -105,6 +106,19 @@ fn what_comes_after_the_moment_does_not_count() {
     let recording = Recording::from_bytes(&writer.to_bytes(), "hang").unwrap();
     assert_eq!(hung_in(&recording, &[seen(1, 2), seen(2, 2)]).circles, [[1, 2]]);
     assert!(hung_in(&recording, &[seen(1, 3), seen(2, 2)]).circles.is_empty());
+}
+
+#[test]
+fn where_events_are_missing_nothing_is_said_of_waits_and_locks() {
+    let mut writer = Writer::new();
+    for (thread, draft) in crossed(0, 0) {
+        writer.write(ThreadId(thread), draft);
+    }
+    writer.set(file_field::LOST, lost::LIMIT);
+    let recording = Recording::from_bytes(&writer.to_bytes(), "hang").unwrap();
+    let process = hung_in(&recording, &[seen(1, 2), seen(2, 2)]);
+    assert!(process.circles.is_empty());
+    assert_eq!((waits(&process), process.threads[0].locks.len()), (vec![None, None], 0));
 }
 
 #[test]
