@@ -20,7 +20,9 @@ mod tally;
 
 pub use code_book::CodeBook;
 pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude};
-pub use evidence::{Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory};
+pub use evidence::{
+    Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory, accesses_of,
+};
 pub use formula::{Counts, Formula};
 pub use run_set::RunSet;
 pub use study::StudyFigures;

@@ -68,6 +68,13 @@ impl CodeNames {
         address.map_or(Whose::Unknown, |address| whose(&loaded.symbols.place(address)))
     }
 
+    /// The lines of source around the one that `place` gives for a site, as they were when the program was built.
+    pub fn lines_around(&self, site: CodeSite, code: &CodeBook, around: u32) -> Vec<(u32, String)> {
+        let mut loaded = self.loaded();
+        let Some(place) = loaded.place(site, code) else { return Vec::new() };
+        loaded.symbols.lines_around(&place, place.own_frame().unwrap_or(0), around)
+    }
+
     /// Why names are poorer than they could be, and what would help; for what was asked so far.
     pub fn remarks(&self) -> Vec<String> {
         let loaded = self.loaded();

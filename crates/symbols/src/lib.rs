@@ -70,7 +70,7 @@ pub use variable::Variable;
 use access_text::Knowledge;
 use heap::{AllocationStack, InBlock};
 use module::Module;
-use source_text::Sources;
+use source_text::{Source, Sources};
 use typed_expression::Scope;
 
 /// How likely an address is one that events come from: the later, the likelier.
@@ -233,10 +233,22 @@ impl Symbols {
 
     /// The line of source that a frame of a place is at, unless the file is gone or was changed after the program was built.
     pub fn line_text(&self, place: &Place, frame: usize) -> Option<String> {
+        let (source, line) = self.source_at(place, frame)?;
+        source.line(line).map(str::to_owned)
+    }
+
+    /// The same line and as many before and after it, with their numbers.
+    pub fn lines_around(&self, place: &Place, frame: usize, around: u32) -> Vec<(u32, String)> {
+        let Some((source, line)) = self.source_at(place, frame) else { return Vec::new() };
+        let numbers = line.saturating_sub(around).max(1)..=line.saturating_add(around);
+        numbers.filter_map(|number| Some((number, source.line(number)?.to_owned()))).collect()
+    }
+
+    fn source_at(&self, place: &Place, frame: usize) -> Option<(Arc<Source>, u32)> {
         let frame = place.frames.get(frame)?;
         let module = self.module_at(place.address.checked_sub(1)?)?;
         let source = self.sources.get(frame.file.as_deref()?, module.file()?.modified)?;
-        source.line(frame.line?).map(str::to_owned)
+        Some((source, frame.line?))
     }
 
     /// The name of one byte of a heap block, from the call stack of its allocation (innermost first).

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::interleaving_patterns::{FoundPattern, Memory, RunPatterns, Touch};
+use crate::interleaving_patterns::{Access, FoundPattern, Memory, RunPatterns, Touch};
 
 use super::code_book::{CodeBook, Translation};
 use super::run_set::RunSet;
@@ -149,7 +149,27 @@ impl Told<'_> {
     }
 
     fn example(&self, number: u32) -> Example {
-        let accesses = self.run.example(self.found).map(|access| ExampleAccess {
+        let reading = Reading { run: self.run, translation: self.translation };
+        let accesses = self.run.example(self.found).map(|access| reading.access(access));
+        Example { run: number, accesses: accesses.collect() }
+    }
+}
+
+/// All accesses of a run's examples, with the numbers of a code book, which the run is entered into.
+pub fn accesses_of(run: &RunPatterns, code: &mut CodeBook) -> Vec<ExampleAccess> {
+    let reading = Reading { run, translation: &code.enter(run) };
+    run.accesses.iter().map(|access| reading.access(access)).collect()
+}
+
+/// A run with the numbers of a code book.
+struct Reading<'r> {
+    run: &'r RunPatterns,
+    translation: &'r Translation,
+}
+
+impl Reading<'_> {
+    fn access(&self, access: &Access) -> ExampleAccess {
+        ExampleAccess {
             process: access.process,
             thread: access.thread,
             touch: access.touch,
@@ -160,8 +180,7 @@ impl Told<'_> {
             index: access.index,
             memory: self.memory(&access.memory),
             length: access.length,
-        });
-        Example { run: number, accesses: accesses.collect() }
+        }
     }
 
     fn site(&self, site: u32) -> u32 {
