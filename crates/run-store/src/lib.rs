@@ -6,12 +6,14 @@
 //! Must not know  how a program is run, or what a pattern means.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod builds;
 mod kept;
 mod patterns;
 mod store;
 mod stored_run;
 
+pub use archive::{Manifest, Packer, Piece, PrivatePaths, Unpacked, unpack};
 pub use builds::Builds;
 pub use kept::{Keep, drop_recordings};
 pub use patterns::{PATTERNS_FILE, read_patterns, write_patterns};

@@ -1,0 +1,20 @@
+//! Open-ended fuzzing of the importer:
+//!
+//! ```text
+//! cd crates/run-store && cargo +nightly fuzz run import corpus -- -max_len=16384
+//! ```
+//!
+//! What is mutated is the tar archive: it is packed first, so that the fuzzer gets past gzip. What it finds goes into `corpus/`,
+//! where the ordinary tests read it.
+#![no_main]
+
+#[path = "../../tests/exercise/mod.rs"]
+mod exercise;
+#[path = "../../tests/packed/mod.rs"]
+mod packed;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|tar: &[u8]| {
+    exercise::exercise(&packed::packed(tar));
+});
