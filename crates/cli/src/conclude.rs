@@ -15,15 +15,16 @@ use unpick_analyses::{
 };
 use unpick_events::Label;
 use unpick_findings::{Choices, Findings, Runs, describe};
-use unpick_names::{CodeNames, KnownRecording};
+use unpick_names::{CodeNames, KnownRecording, ProgramNames};
 use unpick_problem::Problem;
 use unpick_recording::Run;
-use unpick_run_store::{Builds, StoredRun, read_patterns};
+use unpick_run_store::{Builds, Store, StoredRun, read_patterns};
 
 use crate::hang::hangs_of;
+use crate::import::names_in;
 
-const MOST_FINDINGS: usize = 10;
-const MOST_SUPPORTERS: usize = 20;
+pub const MOST_FINDINGS: usize = 10;
+pub const MOST_SUPPORTERS: usize = 20;
 
 /// One for all runs: a program's files are read once.
 pub static NAMES: LazyLock<CodeNames> = LazyLock::new(CodeNames::new);
@@ -101,16 +102,23 @@ pub fn stored_patterns(run: &StoredRun, options: Options) -> Result<RunPatterns,
     Source::of(run, options)?.take(run)
 }
 
-/// The findings of these runs.
-pub fn findings_of(runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
+/// The names of programs as their files here tell them.
+pub fn names_of_files() -> &'static CodeNames {
+    &NAMES
+}
+
+/// The findings of these runs of a store.
+pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
     let conclusion = conclude_over(runs, view)?;
+    let imported = names_in(store.folder())?;
     let choices = Choices {
         working_folder: std::env::current_dir().unwrap_or_default(),
         most_findings: MOST_FINDINGS,
         most_supporters: MOST_SUPPORTERS,
     };
     let hangs = hangs_of(runs)?;
-    Ok(Findings { hangs, ..describe(&conclusion, &*NAMES, &choices) })
+    let names = ProgramNames::new(imported.as_ref(), &NAMES);
+    Ok(Findings { hangs, ..describe(&conclusion, &names, &choices) })
 }
 
 /// What can be told of runs of which none passed: how they hung, if they did.

@@ -224,7 +224,7 @@ impl Hunt {
         let runs = store.runs_of_hunt(course.number())?;
         match counts.passed {
             0 => only_hangs(&runs, &self.view),
-            _ => findings_of(&runs, &self.view).map(Some),
+            _ => findings_of(store, &runs, &self.view).map(Some),
         }
     }
 

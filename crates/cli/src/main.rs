@@ -9,9 +9,11 @@ mod delays;
 mod demo;
 mod doctor;
 mod dump;
+mod export;
 mod hang;
 mod help_files;
 mod hunt;
+mod import;
 mod output;
 mod program;
 mod quantities;
@@ -67,6 +69,12 @@ enum Verb {
     /// Show what a hunt found: ranked, explained, with the code of both threads
     #[command(after_help = show::HELP)]
     Show(show::Show),
+    /// Write the runs of a hunt to one file, to be looked at on another machine
+    #[command(after_help = export::HELP)]
+    Export(export::Export),
+    /// Make a store of a file of exported runs
+    #[command(after_help = import::HELP)]
+    Import(import::Import),
     /// Say which compilers and machine settings work here, and what is missing
     Doctor,
     /// Print completions for a shell
@@ -106,6 +114,8 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Rank(rank) => rank::run(rank),
         Verb::Dump(dump) => dump::run(dump),
         Verb::Show(show) => show::run(show),
+        Verb::Export(export) => export::run(export),
+        Verb::Import(import) => import::run(import),
         Verb::Doctor => doctor::run(),
         Verb::Completions(completions) => help_files::print_completions(completions),
         Verb::Man(man) => help_files::print_man(man),

@@ -34,8 +34,9 @@ pub struct Rank {
 }
 
 pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
-    let runs = Store::at(&rank.store).runs_of_hunt(rank.hunt)?;
-    let findings = findings_of(&runs, &rank.view)?;
+    let store = Store::at(&rank.store);
+    let runs = store.runs_of_hunt(rank.hunt)?;
+    let findings = findings_of(&store, &runs, &rank.view)?;
     let json = findings.to_json() + "\n";
     match rank.json.as_deref() {
         Some(file) if file == Path::new("-") => print(&json)?,

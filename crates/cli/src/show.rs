@@ -93,7 +93,8 @@ impl Show {
     }
 }
 
-fn read(file: &Path) -> Result<Findings, Problem> {
+/// The findings in a file.
+pub fn read(file: &Path) -> Result<Findings, Problem> {
     let text = fs::read(file).map_err(|error| cannot_open(file, &error))?;
     let text = String::from_utf8(text).map_err(|error| damaged(file, &error.to_string()))?;
     Findings::from_json(&text).map_err(|unreadable| match unreadable {

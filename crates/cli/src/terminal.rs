@@ -7,6 +7,7 @@ use std::path::Path;
 use terminal_size::terminal_size_of;
 use unpick_report::Style;
 
+use crate::import::names_in;
 use crate::record::store_option;
 
 /// For files and pipes.
@@ -18,6 +19,11 @@ pub fn style_of_stdout(store: &Path) -> Style {
         width: width(),
         colour: is_colourful(),
         folder: env::current_dir().unwrap_or_default(),
+        // What cannot be read is not shown; a report does without.
+        kept_lines: names_in(store)
+            .ok()
+            .flatten()
+            .map_or_else(Default::default, |names| names.lines().clone()),
         command_options: store_option(store),
     }
 }

@@ -1,6 +1,6 @@
 //! The source around the accesses.
 //!
-//! Takes   the accesses of a finding; source files as they are now.
+//! Takes   the accesses of a finding; source files as they are now, or lines that were kept of them.
 //! Gives   a few lines around each access, with the access pointed at.
 //! Misses  files that are gone, or whose lines are not what they were when the program was built: it says so.
 
@@ -16,7 +16,7 @@ use crate::layout::{paragraph, printable, width_of};
 use crate::words;
 
 /// Lines shown before and after an access.
-const AROUND: usize = 2;
+pub const LINES_AROUND: u32 = 2;
 /// Source files longer than this are generated, not written.
 const LARGEST_SOURCE: u64 = 16 << 20;
 /// More is not pointed at, so that long lines can be cut.
@@ -51,7 +51,7 @@ fn no_source(number: usize, why: &str, style: &Style) -> String {
 }
 
 fn of_file(file: &str, accesses: &[Numbered<'_>], style: &Style) -> String {
-    let source = read(file, style);
+    let source = source_of(file, accesses, style);
     let mut text = String::new();
     let mut shown: Vec<Numbered<'_>> = Vec::new();
     for &(number, access) in accesses {
@@ -68,6 +68,24 @@ fn of_file(file: &str, accesses: &[Numbered<'_>], style: &Style) -> String {
         text.push_str(&rendered(file, source, &shown, style));
     }
     text
+}
+
+/// The file as it is now; where that is not what the accesses saw, the lines that were kept of it.
+fn source_of(file: &str, accesses: &[Numbered<'_>], style: &Style) -> Result<String, String> {
+    let shows_all = |source: &str| accesses.iter().all(|one| check(source, file, one.1).is_ok());
+    let now = read(file, style);
+    if now.as_deref().is_ok_and(shows_all) {
+        return now;
+    }
+    let kept = style.kept_lines.get(file).map(with_gaps);
+    kept.filter(|kept| shows_all(kept)).map_or(now, Ok)
+}
+
+/// A text that has the lines at their numbers, and nothing in between.
+fn with_gaps(lines: &BTreeMap<u32, String>) -> String {
+    let last = lines.keys().next_back().copied().unwrap_or(0);
+    let line = |number| lines.get(&number).map_or("", String::as_str);
+    (1..=last).map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn read(file: &str, style: &Style) -> Result<String, String> {
@@ -123,7 +141,8 @@ fn stretches(accesses: &[Numbered<'_>], last_line: usize) -> Vec<Range<usize>> {
     lines.sort_unstable();
     let mut stretches: Vec<Range<usize>> = Vec::new();
     for line in lines {
-        let (start, end) = (line.saturating_sub(AROUND).max(1), (line + AROUND).min(last_line) + 1);
+        let around = LINES_AROUND as usize;
+        let (start, end) = (line.saturating_sub(around).max(1), (line + around).min(last_line) + 1);
         match stretches.last_mut() {
             Some(last) if start <= last.end => last.end = end.max(last.end),
             _ => stretches.push(start..end),

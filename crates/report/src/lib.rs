@@ -1,6 +1,7 @@
 //! Findings as people read them. So far: the terminal report.
 //!
-//! Takes   `Findings`, which are data; and source files as they are now, for the lines around those that findings know.
+//! Takes   `Findings`, which are data; and source files as they are now, or lines that were kept of them, for
+//!         the lines around those that findings know.
 //! Gives   text: how runs hung, the ranked list, then the leading findings in full; a run that hung, thread by thread.
 //! Misses  excerpts of sources that are gone or have changed: it says so, and shows no line that was not the program's.
 //! Cost    reads each source file that a shown finding names once.
@@ -18,9 +19,12 @@ mod supporters;
 mod table;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use unpick_findings::{Finding, Findings, Hang};
+
+pub use excerpts::LINES_AROUND;
 
 use layout::paragraph;
 use paint::Paint;
@@ -41,6 +45,8 @@ pub struct Style {
     pub colour: bool,
     /// What relative file names are seen from.
     pub folder: PathBuf,
+    /// Lines of sources that need not be here: by file and number.
+    pub kept_lines: BTreeMap<String, BTreeMap<u32, String>>,
     /// What the commands to paste need so that they find these findings again, such as ` --store DIR`.
     pub command_options: String,
 }

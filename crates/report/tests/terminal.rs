@@ -15,7 +15,8 @@ fn sources() -> PathBuf {
 }
 
 fn style(width: usize) -> Style {
-    Style { width, colour: false, folder: sources(), command_options: String::new() }
+    let (kept_lines, command_options) = Default::default();
+    Style { width, colour: false, folder: sources(), kept_lines, command_options }
 }
 
 fn frame(function: &str, file: &str, line: u32, column: u32) -> Frame {

@@ -221,9 +221,10 @@ impl<'a> Course<'a> {
             return;
         }
         self.next_look = 2 * self.counts.total();
-        let runs = self.setup.common.store.runs_of_hunt(self.number);
+        let store = &self.setup.common.store;
+        let runs = store.runs_of_hunt(self.number);
         // A problem comes again at the end, and is told there.
-        let findings = runs.and_then(|runs| findings_of(&runs, self.setup.view));
+        let findings = runs.and_then(|runs| findings_of(store, &runs, self.setup.view));
         if let Some(first) = findings.ok().and_then(|found| found.findings.into_iter().next()) {
             self.progress.leading(&first);
         }
