@@ -13,6 +13,7 @@ mod summary;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use unpick_recording::RunOptions;
 use unpick_run_store::{Keep, Store};
 use unpick_runner::{Condition, Delays, Invocation, Judge, Limits, Perturbation, stop_on_signals};
 
+use crate::clean::make_room;
 use crate::conclude::{View, findings_of, only_hangs};
 use crate::delays::DelayOptions;
 use crate::output;
@@ -119,6 +121,10 @@ pub struct Hunt {
     /// Of which runs to keep the recordings; patterns are always kept
     #[arg(long, value_name = "RUNS", value_enum, default_value = "all")]
     keep: Kept,
+    /// Before it begins, drop recordings of earlier hunts, the oldest first, until the store is no larger than this; those of the
+    /// last hunt stay
+    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = bytes)]
+    keep_bytes: u64,
     #[command(flatten)]
     view: View,
     /// Write the findings as JSON to this file too; - for standard output, in place of the text
@@ -140,6 +146,7 @@ pub struct Hunt {
 pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     hunt.check()?;
     let store = Store::at(&hunt.store);
+    make_room(&store, hunt.keep_bytes);
     let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());
     let invocation = hunt.program.invocation()?;
     let common = hunt.common(&store, &invocation);
@@ -249,7 +256,12 @@ impl Hunt {
 
     fn store_findings(&self, findings: &Findings) -> Result<(), Problem> {
         let json = findings.to_json() + "\n";
-        write_file(&self.store.join(FINDINGS_FILE), &json)?;
+        // In one step: another hunt of this store may end at the same time.
+        let unfinished = format!("{FINDINGS_FILE}.unfinished-{}", std::process::id());
+        let unfinished = self.store.join(unfinished);
+        write_file(&unfinished, &json)?;
+        let file = self.store.join(FINDINGS_FILE);
+        fs::rename(&unfinished, &file).map_err(|error| cannot_write(&file, &error))?;
         match &self.json {
             Some(_) if self.is_json_on_stdout() => print(&json),
             Some(file) => write_file(file, &json),
@@ -292,10 +304,12 @@ pub fn print(text: &str) -> Result<(), Problem> {
 }
 
 pub fn write_file(path: &Path, text: &str) -> Result<(), Problem> {
-    fs::write(path, text).map_err(|error| {
-        Problem::own_fault("the findings cannot be written")
-            .at("file", path.display())
-            .why(error)
-            .next("choose a file you can write to: unpick rank --json FILE runs nothing again")
-    })
+    fs::write(path, text).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Problem {
+    Problem::own_fault("the findings cannot be written")
+        .at("file", path.display())
+        .why(error)
+        .next("choose a file you can write to: unpick rank --json FILE runs nothing again")
 }

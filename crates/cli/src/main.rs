@@ -4,6 +4,7 @@
 mod cargo;
 mod cargo_test;
 mod cc;
+mod clean;
 mod conclude;
 mod delays;
 mod demo;
@@ -75,6 +76,9 @@ enum Verb {
     /// Make a store of a file of exported runs
     #[command(after_help = import::HELP)]
     Import(import::Import),
+    /// Remove old runs, or their recordings
+    #[command(after_help = clean::HELP)]
+    Clean(clean::Clean),
     /// Say which compilers and machine settings work here, and what is missing
     Doctor,
     /// Print completions for a shell
@@ -116,6 +120,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Show(show) => show::run(show),
         Verb::Export(export) => export::run(export),
         Verb::Import(import) => import::run(import),
+        Verb::Clean(clean) => clean::run(clean),
         Verb::Doctor => doctor::run(),
         Verb::Completions(completions) => help_files::print_completions(completions),
         Verb::Man(man) => help_files::print_man(man),

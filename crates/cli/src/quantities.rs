@@ -32,9 +32,9 @@ pub fn nanoseconds(text: &str) -> Result<u64, String> {
     time.ok_or_else(|| "expected a time such as 500ns, 1us or 1ms".to_owned())
 }
 
-/// `500ms`, `5s`, `2m`, `1h`: how long something may take.
+/// `500ms`, `5s`, `2m`, `1h`, `7d`: how long something may take.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let long = [("m", 60.0), ("h", 3600.0)].iter().find_map(|(unit, seconds)| {
+    let long = [("m", 60.0), ("h", 3600.0), ("d", 86400.0)].iter().find_map(|(unit, seconds)| {
         let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
         Some(number * seconds)
     });
@@ -42,7 +42,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let allowed = seconds.filter(|seconds| (1e-3..1e9).contains(seconds));
     allowed
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| "expected a time such as 500ms, 5s, 2m or 1h".to_owned())
+        .ok_or_else(|| "expected a time such as 500ms, 5s, 2m, 1h or 7d".to_owned())
 }
 
 /// `0.01` or `1%`: in parts per million.
@@ -105,11 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn long_times_have_minutes_and_hours() {
+    fn long_times_have_minutes_hours_and_days() {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("5s"), Ok(Duration::from_secs(5)));
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
+        assert_eq!(duration("7d"), Ok(Duration::from_secs(7 * 86_400)));
         for text in ["0", "5", "-1s", "nans", "m", "infs", "infm"] {
             assert!(duration(text).is_err(), "{text}");
         }

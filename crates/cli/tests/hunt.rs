@@ -6,7 +6,8 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -227,6 +228,60 @@ fn two_hunts_at_once_share_a_store() {
         assert_eq!(own.len(), 5);
         assert!(own.iter().all(|run| run["hunt"] == own[0]["run"]));
     }
+}
+
+/// A hunt of one run that goes on until there is a file `go`: its oracle waits for it.
+fn live_hunt(scene: &Scene) -> Child {
+    let oracle = "touch judging; until [ -e go ]; do sleep 0.02; done";
+    let arguments = ["hunt", "--quiet", "--runs", "1", "--oracle", oracle, "--", "./bank", "1"];
+    let hunt = scene.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+    while !scene.path("judging").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    hunt
+}
+
+#[test]
+fn what_a_live_hunt_writes_is_not_removed() {
+    let scene = Scene::new();
+    let mut hunt = live_hunt(&scene);
+    let clean = scene.unpick(&["clean", "--runs", "0"]);
+    assert_eq!(clean.code, Some(2), "{}", clean.stderr);
+    assert!(clean.stderr.contains("the store is in use"), "{}", clean.stderr);
+    let options = ["--runs", "1", "--keep-bytes", "0", "--fail-if", "exit = 99"];
+    assert_eq!(scene.hunt(&options, &["./bank", "2"]).code, Some(0));
+    assert_eq!(files_with(&scene.path(".unpick/runs/0001"), "events"), 1);
+    fs::write(scene.path("go"), "").unwrap();
+    assert!(hunt.wait().unwrap().success());
+    assert_eq!(scene.runs().len(), 2);
+
+    let planned = scene.unpick(&["clean", "--hunts", "1", "--dry-run"]);
+    assert!(planned.stdout.starts_with("hunt 1: 1 run, "), "{}", planned.stdout);
+    assert_eq!(scene.runs().len(), 2);
+    let clean = scene.unpick(&["clean", "--hunts", "1"]);
+    assert_eq!(clean.code, Some(0), "{}", clean.stderr);
+    assert_eq!(scene.runs().len(), 1);
+    let clean = scene.unpick(&["clean", "--older-than", "1h"]);
+    assert_eq!(clean.stdout, "nothing has to go\n");
+    assert_eq!(scene.unpick(&["clean"]).code, Some(2), "it must be told what to remove");
+}
+
+#[test]
+fn a_hunt_drops_recordings_of_earlier_hunts_but_not_of_the_last() {
+    let scene = Scene::new();
+    let hunt = |keep: &str| {
+        let options = ["--runs", "1", "--keep-bytes", keep, "--fail-if", "exit = 99"];
+        let hunt = scene.hunt(&options, &["./bank", "1"]);
+        assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+        hunt.stderr
+    };
+    hunt("1GiB");
+    hunt("0");
+    let told = hunt("0");
+    assert!(told.contains("unpick: recordings of hunt 1: 1 run, "), "{told}");
+    let recordings = |run: &str| files_with(&scene.path(".unpick/runs").join(run), "events");
+    assert_eq!(["0001", "0002", "0003"].map(recordings), [0, 1, 1]);
+    assert_eq!(files_with(&scene.path(".unpick/runs/0001"), "bin"), 1);
 }
 
 #[test]

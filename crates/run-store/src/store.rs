@@ -4,11 +4,15 @@
 //!
 //! Making a folder is the lock: of two runs that want the same number one gets it, the other the next.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use unpick_problem::Problem;
+
+use crate::in_use::hold_shared;
 
 const RUNS: &str = "runs";
 /// A store that has no room for this much has no room for a recording.
@@ -20,11 +24,21 @@ const MOST_TRIES: u32 = 10_000;
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
+    adding: Arc<Adding>,
+}
+
+/// What is remembered from one new run to the next.
+#[derive(Debug, Default)]
+struct Adding {
+    /// As long as it is there nobody removes runs; `None` where there are no locks.
+    hold: OnceLock<Option<File>>,
+    /// No number up to this one is free. Listing all runs for each new one would take longer and longer.
+    last_number: AtomicU64,
 }
 
 impl Store {
     pub fn at(folder: impl Into<PathBuf>) -> Store {
-        Store { folder: folder.into() }
+        Store { folder: folder.into(), adding: Arc::default() }
     }
 
     /// Where a store is unless the user says otherwise.
@@ -36,7 +50,7 @@ impl Store {
         &self.folder
     }
 
-    fn runs_folder(&self) -> PathBuf {
+    pub(crate) fn runs_folder(&self) -> PathBuf {
         self.folder.join(RUNS)
     }
 
@@ -46,7 +60,8 @@ impl Store {
         fs::create_dir_all(self.runs_folder()).map_err(unwritable)?;
         // The runtime needs an absolute path: the program may change its working folder.
         let runs = self.runs_folder().canonicalize().map_err(unwritable)?;
-        let folder = make_next_folder(&runs).map_err(unwritable)?;
+        self.adding.hold.get_or_init(|| hold_shared(&runs));
+        let folder = self.adding.next_folder(&runs).map_err(unwritable)?;
         if let Err(error) = try_to_write(&folder) {
             let _ = fs::remove_dir_all(&folder);
             return Err(cannot_write(&self.folder, &error));
@@ -106,25 +121,32 @@ fn numbered_folders(runs: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-fn make_next_folder(runs: &Path) -> io::Result<PathBuf> {
-    let mut number =
-        numbered_folders(runs)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
-    for _ in 0..MOST_TRIES {
-        number = number.saturating_add(1);
-        let folder = runs.join(format!("{number:04}"));
-        match fs::create_dir(&folder) {
-            Ok(()) => return Ok(folder),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+impl Adding {
+    fn next_folder(&self, runs: &Path) -> io::Result<PathBuf> {
+        let mut number = match self.last_number.load(Relaxed) {
+            0 => numbered_folders(runs)?.into_iter().map(|(number, _)| number).max().unwrap_or(0),
+            known => known,
+        };
+        for _ in 0..MOST_TRIES {
+            number = number.saturating_add(1);
+            let folder = runs.join(format!("{number:04}"));
+            match fs::create_dir(&folder) {
+                Ok(()) => {
+                    self.last_number.fetch_max(number, Relaxed);
+                    return Ok(folder);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
         }
+        Err(io::Error::other("no free number was found"))
     }
-    Err(io::Error::other("no free number was found"))
 }
 
 /// Notices a full disk now rather than in the middle of the run.
 fn try_to_write(folder: &Path) -> io::Result<()> {
     let path = folder.join("probe");
-    let mut file = fs::File::create(&path)?;
+    let mut file = File::create(&path)?;
     file.write_all(&vec![0; PROBE_BYTES])?;
     drop(file);
     fs::remove_file(path)

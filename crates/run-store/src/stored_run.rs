@@ -39,10 +39,21 @@ impl Store {
 
     /// The runs of one hunt, or of the latest one; those that still run are not among them.
     pub fn runs_of_hunt(&self, hunt: Option<u64>) -> Result<Vec<StoredRun>, Problem> {
-        let (mut runs, _) = self.runs();
-        let latest = || runs.iter().filter_map(|run| run.info.hunt).max();
-        let hunt = hunt.or_else(latest).ok_or_else(|| self.no_hunt())?;
-        runs.retain(|run| run.info.hunt == Some(hunt) && run.info.label.is_some());
+        let mut latest = hunt;
+        let mut runs = Vec::new();
+        // From the last one back: a hunt is named by its first run, so what is before that need not be read.
+        for (number, folder) in self.numbered().into_iter().rev() {
+            if latest.is_some_and(|latest| number < latest) {
+                break;
+            }
+            let Ok(info) = RunInfo::read(&folder) else { continue };
+            if hunt.is_none() {
+                latest = latest.max(info.hunt);
+            }
+            runs.push(StoredRun { number, folder, info });
+        }
+        runs.retain(|run| latest.is_some() && run.info.hunt == latest && run.info.label.is_some());
+        runs.reverse();
         if runs.is_empty() { Err(self.no_hunt()) } else { Ok(runs) }
     }
 
