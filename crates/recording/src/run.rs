@@ -154,7 +154,10 @@ impl RunInfo {
     pub fn read(folder: &Path) -> Result<RunInfo, Problem> {
         let path = folder.join(RUN_FILE);
         let text = fs::read_to_string(&path).map_err(|error| no_run(&path, &error))?;
-        serde_json::from_str(&text).map_err(|error| damaged_run(&path, &error))
+        serde_json::from_str(&text).map_err(|error| match maker(&text) {
+            Some(version) if version != env!("CARGO_PKG_VERSION") => other_version(&path, &version),
+            _ => damaged_run(&path, &error),
+        })
     }
 
     /// Writes `run.json` in one step: a reader sees the old one or the new one. Where the disk has no room
@@ -213,6 +216,20 @@ fn no_run(path: &Path, error: &io::Error) -> Problem {
         .next("name a folder of .unpick/runs, or an event file: unpick dump FILE.events")
 }
 
+/// The version of unpick that wrote a description, whatever else is in it.
+fn maker(text: &str) -> Option<String> {
+    let description: serde_json::Value = serde_json::from_str(text).ok()?;
+    Some(description.get("unpick_version")?.as_str()?.to_owned())
+}
+
+fn other_version(path: &Path, version: &str) -> Problem {
+    let (version, own) = (version.escape_debug(), env!("CARGO_PKG_VERSION"));
+    Problem::usage("the description of the run cannot be read: it is of another version")
+        .at("file", path.display())
+        .why(format!("unpick {version} has written it, this is unpick {own}"))
+        .next("use that version, or a store of its own for this one: --store DIR")
+}
+
 fn damaged_run(path: &Path, error: &serde_json::Error) -> Problem {
     Problem::usage("the description of the run cannot be read")
         .at("file", path.display())
@@ -255,6 +272,19 @@ mod tests {
         assert!(text.contains(r#""label":"fail""#));
         assert_eq!(serde_json::from_str::<RunInfo>(&text).unwrap(), info);
         assert!(serde_json::from_str::<RunInfo>(&text.replace("fail", "failed")).is_err());
+    }
+
+    #[test]
+    fn a_run_of_another_version_is_told_apart_from_a_damaged_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |text: &str| {
+            fs::write(folder.path().join(RUN_FILE), text).unwrap();
+            RunInfo::read(folder.path()).unwrap_err().to_string()
+        };
+        let newer = told(r#"{"unpick_version": "9.0.0", "commands": []}"#);
+        assert!(newer.contains("unpick 9.0.0 has written it"), "{newer}");
+        let own = format!(r#"{{"unpick_version": "{}"}}"#, env!("CARGO_PKG_VERSION"));
+        assert!(!told(&own).contains("another version") && !told("{").contains("another version"));
     }
 
     #[test]
