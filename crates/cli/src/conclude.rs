@@ -2,10 +2,10 @@
 //!
 //! Takes   labelled runs of a store, and how to look at them.      Gives  `Findings`.
 //! Misses  runs whose recordings are gone, if they were condensed in another way: that is a problem, not a guess.
-//! Cost    patterns are read from disk for each pass; only what had to be condensed anew is held in memory.
+//! Cost    patterns are read from disk twice, those of failing runs three times; only what had to be condensed anew is held in memory.
 
-use std::borrow::Cow;
-use std::cell::RefCell;
+use std::borrow::Borrow;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -99,7 +99,7 @@ pub fn condense(folder: &Path, options: Options) -> Result<Condensed, Problem> {
 
 /// The patterns of a stored run: as they are stored, or condensed anew if that was done in another way.
 pub fn stored_patterns(run: &StoredRun, options: Options) -> Result<RunPatterns, Problem> {
-    Source::of(run, options)?.take(run)
+    Found::of(run, options).map(|found| found.patterns)
 }
 
 /// The names of programs as their files here tell them.
@@ -137,28 +137,28 @@ pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, P
 
 fn conclude_over(runs: &[StoredRun], view: &View) -> Result<Conclusion, Problem> {
     let options = view.options();
+    let nothing = Collector::new(options).finish();
     let mut builds = Builds::default();
     let mut sources = Vec::new();
     for run in runs {
-        let source = match run.label() {
-            Label::Unusable => Source::Held(Box::new(Collector::new(options).finish())),
-            Label::Pass | Label::Fail => Source::of(run, options)?,
+        let found = match run.label() {
+            Label::Unusable => Found { patterns: nothing.clone(), is_stored: false },
+            Label::Pass | Label::Fail => Found::of(run, options)?,
         };
-        builds.add(run.number, &*source.patterns(run)?)?;
-        sources.push(source);
+        builds.add(run.number, &found.patterns)?;
+        sources.push(found.source());
     }
     let failed = RefCell::new(None);
-    let nothing = Collector::new(options).finish();
-    let labelled = runs.iter().zip(&sources).map(|(run, source)| {
-        let number = u32::try_from(run.number).unwrap_or(u32::MAX);
-        match source.patterns(run) {
-            Ok(patterns) => LabelledRun { number, label: run.label(), patterns },
-            Err(problem) => {
-                failed.replace(Some(problem));
-                let patterns = Cow::Borrowed(&nothing);
-                LabelledRun { number, label: Label::Unusable, patterns }
-            }
-        }
+    let labelled = runs.iter().zip(&sources).map(|(run, source)| LabelledRun {
+        number: u32::try_from(run.number).unwrap_or(u32::MAX),
+        label: run.label(),
+        patterns: Reading {
+            run,
+            source,
+            nothing: &nothing,
+            failed: &failed,
+            read: OnceCell::new(),
+        },
     });
     let conclusion = conclude(labelled, view.formula)?;
     // A file that could be read a moment ago: somebody has removed it.
@@ -172,31 +172,63 @@ enum Source {
     Held(Box<RunPatterns>),
 }
 
-impl Source {
-    fn of(run: &StoredRun, options: Options) -> Result<Source, Problem> {
+/// The patterns of a run, just read or just made.
+struct Found {
+    patterns: RunPatterns,
+    is_stored: bool,
+}
+
+impl Found {
+    fn of(run: &StoredRun, options: Options) -> Result<Found, Problem> {
         let stored = read_patterns(&run.folder);
-        if stored.as_ref().is_ok_and(|patterns| patterns.options == options) {
-            return Ok(Source::Stored);
+        match stored {
+            Ok(patterns) if patterns.options == options => Ok(Found { patterns, is_stored: true }),
+            stored => Found::anew(run, options, stored),
         }
+    }
+
+    fn anew(
+        run: &StoredRun,
+        options: Options,
+        stored: Result<RunPatterns, Problem>,
+    ) -> Result<Found, Problem> {
         let recorded = Run::open(&run.folder)?;
         match (recorded.event_files().is_empty(), stored) {
-            (false, _) => Ok(Source::Held(Box::new(condense(&run.folder, options)?.patterns))),
+            (false, _) => {
+                let Condensed { patterns, .. } = condense(&run.folder, options)?;
+                Ok(Found { patterns, is_stored: false })
+            }
             (true, Ok(patterns)) => Err(recordings_are_gone(run, patterns.options)),
             (true, Err(problem)) => Err(problem),
         }
     }
 
-    fn patterns(&self, run: &StoredRun) -> Result<Cow<'_, RunPatterns>, Problem> {
-        match self {
-            Source::Stored => read_patterns(&run.folder).map(Cow::Owned),
-            Source::Held(patterns) => Ok(Cow::Borrowed(patterns)),
-        }
+    /// What can be read again is not held.
+    fn source(self) -> Source {
+        if self.is_stored { Source::Stored } else { Source::Held(Box::new(self.patterns)) }
     }
+}
 
-    fn take(self, run: &StoredRun) -> Result<RunPatterns, Problem> {
-        match self {
-            Source::Stored => read_patterns(&run.folder),
-            Source::Held(patterns) => Ok(*patterns),
+/// The patterns of a run, read when they are asked for: the second pass asks failing runs only.
+struct Reading<'r> {
+    run: &'r StoredRun,
+    source: &'r Source,
+    /// Stands for what cannot be read.
+    nothing: &'r RunPatterns,
+    failed: &'r RefCell<Option<Problem>>,
+    read: OnceCell<RunPatterns>,
+}
+
+impl Borrow<RunPatterns> for Reading<'_> {
+    fn borrow(&self) -> &RunPatterns {
+        match self.source {
+            Source::Held(patterns) => patterns,
+            Source::Stored => self.read.get_or_init(|| {
+                read_patterns(&self.run.folder).unwrap_or_else(|problem| {
+                    self.failed.replace(Some(problem));
+                    self.nothing.clone()
+                })
+            }),
         }
     }
 }

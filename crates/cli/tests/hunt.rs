@@ -230,6 +230,21 @@ fn two_hunts_at_once_share_a_store() {
     }
 }
 
+#[test]
+fn a_disk_that_is_full_in_the_middle_ends_a_hunt_with_the_runs_it_has() {
+    let scene = Scene::new();
+    // As if there were no room: the patterns of the third run cannot take their place.
+    let oracle =
+        r#"[ -e .unpick/runs/0003 ] && mkdir "$(dirname "$UNPICK_STDOUT")/patterns.bin"; true"#;
+    let hunt = scene.hunt(&["--runs", "6", "--oracle", oracle], &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(70), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("what was found in a run cannot be stored"), "{}", hunt.stderr);
+    let unfinished = files_with(&scene.path(".unpick/runs/0003"), "unfinished");
+    assert_eq!((scene.runs().len(), unfinished), (3, 0));
+    // Its recording is there: nothing is lost.
+    assert_eq!(scene.unpick(&["rank"]).code, Some(0));
+}
+
 /// A hunt of one run that goes on until there is a file `go`: its oracle waits for it.
 fn live_hunt(scene: &Scene) -> Child {
     let oracle = "touch judging; until [ -e go ]; do sleep 0.02; done";

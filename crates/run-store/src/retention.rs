@@ -3,7 +3,7 @@
 //! Takes   what is in a store, and limits.      Gives  what has to go, the oldest first; removes it.
 //! Must not know  who asks, and what is told about it.
 //!
-//! Recordings go first: patterns, which all rankings in the same windows need, are a thousandth of them. Hunts go as a whole: a ranking over
+//! Recordings go first: patterns are all that rankings in the same windows need, and much smaller. Hunts go as a whole: a ranking over
 //! some of the runs would be another one.
 
 use std::collections::BTreeMap;
