@@ -21,7 +21,8 @@ The runs keep their numbers, so the store must be new or empty. Neither the prog
   unpick show --store bank
   unpick runs --store bank
   unpick rank --store bank --formula ochiai
-Other windows and modes need the recordings (unpick export --with-recordings) and the program.";
+Other windows and modes need the recordings (unpick export --with-recordings); accesses that only these show have no names without
+the program, and locks of Rust are not recognised there.";
 
 /// What `unpick import` can be told.
 #[derive(clap::Args)]
