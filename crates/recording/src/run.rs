@@ -195,12 +195,17 @@ pub fn event_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == EVENT_FILE_EXTENSION) {
+        if is_event_file(&path) {
             files.push(path);
         }
     }
     files.sort_by_cached_key(|path| (numbers_in_name(path), path.clone()));
     Ok(files)
+}
+
+/// Whether a file of a run's folder is a recording, by its name.
+pub fn is_event_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == EVENT_FILE_EXTENSION)
 }
 
 /// `120-3.events` is 120, 3.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use unpick_problem::Problem;
-use unpick_recording::{RunInfo, event_files};
+use unpick_recording::{RunInfo, is_event_file};
 
 use crate::in_use::{Alone, hold_alone, remove_at_once, remove_doomed};
 use crate::kept::drop_recordings;
@@ -60,6 +60,18 @@ pub struct Removal {
 }
 
 impl Batch {
+    fn add(&mut self, run: PathBuf) {
+        for path in entries_of(&run) {
+            let bytes = bytes_below(&path);
+            if is_event_file(&path) {
+                self.recording_bytes += bytes;
+            } else {
+                self.other_bytes += bytes;
+            }
+        }
+        self.runs.push(run);
+    }
+
     fn bytes_of(&self, share: Share) -> u64 {
         match share {
             Share::Recordings => self.recording_bytes,
@@ -203,11 +215,7 @@ impl Store {
             });
             let ended = info.map_or(0, |info| info.started_ms.saturating_add(info.duration_ms));
             batch.ended_ms = batch.ended_ms.max(ended);
-            let recordings = event_files(&folder).unwrap_or_default();
-            let recordings: u64 = recordings.iter().map(|file| bytes_below(file)).sum();
-            batch.recording_bytes += recordings;
-            batch.other_bytes += bytes_below(&folder).saturating_sub(recordings);
-            batch.runs.push(folder);
+            batch.add(folder);
         }
         batches.into_values().collect()
     }
@@ -227,14 +235,17 @@ impl Store {
     }
 }
 
-/// What a file, or all files of a folder, take on the disk. What cannot be looked at counts as nothing.
+/// What a file, or all files of a folder, have in bytes. What cannot be looked at counts as nothing.
 fn bytes_below(path: &Path) -> u64 {
-    let Ok(about) = fs::symlink_metadata(path) else { return 0 };
-    if !about.is_dir() {
-        return about.len();
+    match fs::symlink_metadata(path) {
+        Ok(about) if about.is_dir() => entries_of(path).map(|entry| bytes_below(&entry)).sum(),
+        Ok(about) => about.len(),
+        Err(_) => 0,
     }
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    entries.map(|entry| bytes_below(&entry.path())).sum()
+}
+
+fn entries_of(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
 fn cannot_remove(path: &Path, error: &io::Error) -> Problem {
