@@ -312,6 +312,28 @@ fn a_label_that_does_not_fit_behind_its_place_is_made_shorter() {
 }
 
 #[test]
+fn lines_that_were_kept_stand_in_for_a_source_that_is_not_here_or_was_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut finding = lost_update();
+    for access in &mut finding.accesses {
+        access.frame = frame("f", "gone.c", 40, 1);
+        access.text = Some("x = 1;".to_owned());
+    }
+    let lines = [(39, "before();"), (40, "x = 1;"), (41, "after();")];
+    let lines = lines.map(|(number, text)| (number, text.to_owned())).into();
+    let kept_lines = [("gone.c".to_owned(), lines)].into();
+    let style = Style { folder: folder.path().to_owned(), kept_lines, ..style(80) };
+    let kept = terminal(&findings(vec![finding.clone()]), &style);
+    assert!(kept.contains("39 | before();") && kept.contains("41 | after();"), "{kept}");
+    fs::write(folder.path().join("gone.c"), "another program\n").unwrap();
+    assert_eq!(terminal(&findings(vec![finding.clone()]), &style), kept);
+
+    finding.accesses[0].text = Some("x = 2;".to_owned());
+    let neither = terminal(&findings(vec![finding]), &style);
+    assert!(neither.contains("was changed since") && !neither.contains("before();"), "{neither}");
+}
+
+#[test]
 fn what_has_no_names_is_shown_by_number_and_nothing_is_made_up() {
     let mut finding = lost_update();
     for access in &mut finding.accesses {
