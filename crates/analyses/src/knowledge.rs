@@ -16,6 +16,11 @@ pub trait Knowledge {
         recorded_change(&event.action)
     }
 
+    /// Whether atomic accesses at a site are steps of a lock.
+    fn is_lock_code(&self, _site: Site) -> bool {
+        false
+    }
+
     /// Whose state accesses at a site are to. State of a library is no variable of the user's: who takes a lock or drops an `Arc`
     /// before whom says nothing that the accesses around it do not say, and locks of C are no accesses at all.
     fn state_of(&self, _site: Site) -> State {

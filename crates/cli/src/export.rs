@@ -156,6 +156,7 @@ impl Portable<'_> {
             command: self.command(&info.command),
             working_folder: self.paths.path(&info.working_folder.to_string_lossy()).into(),
             why: info.why.as_deref().map(|why| self.paths.text(why)),
+            written_as: info.written_as.as_deref().map(|words| self.command(words)),
             ..info.clone()
         }
     }

@@ -11,7 +11,7 @@ use crate::finding::{
     Study, Supporter,
 };
 use crate::grouping::{Group, group};
-use crate::names::{Frame, Names, Place};
+use crate::names::{Author, Frame, Names, Place};
 use crate::places::Places;
 use crate::sentences::{OtherWayRound, sentence};
 
@@ -74,10 +74,9 @@ impl Describer<'_> {
         let Some(example) = self.example(place) else { return true };
         example.accesses.iter().any(|access| {
             let calls = access.stack.iter().rev().copied();
-            let mut sites = [access.site].into_iter().chain(calls);
-            let of_dependency =
-                |site: u32| self.names.is_of_dependency(self.site(site), self.code());
-            !sites.find_map(of_dependency).unwrap_or(true)
+            let sites = [access.site].into_iter().chain(calls);
+            let author = sites.map(|site| self.places.author(site));
+            author.into_iter().find(|author| *author != Author::Language) == Some(Author::User)
         })
     }
 

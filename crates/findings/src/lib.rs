@@ -29,4 +29,4 @@ pub use hang::{
     Activity, HANG_SCHEMA, Hang, HangGroup, HangProcess, HangThread, HangWait, WaitedFor,
     describe_hang, group_hangs,
 };
-pub use names::{Frame, Names, Place};
+pub use names::{Author, Frame, Names, Place};

@@ -22,16 +22,25 @@ pub struct Place {
     pub inlined_into: Vec<Frame>,
 }
 
+/// Who wrote the code at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Author {
+    /// Or it is not known.
+    #[default]
+    User,
+    /// Somebody whose package cargo fetched.
+    Dependency,
+    /// All of it is a library's of the language: a reader should look at who called it.
+    Language,
+}
+
 /// Knows names. What it does not know it leaves out.
 pub trait Names {
     fn place(&self, site: CodeSite, code: &CodeBook) -> Place;
-    /// Whether all code at a site is a library's of the language: then a reader should look at who called it.
-    fn is_library(&self, _site: CodeSite, _code: &CodeBook) -> bool {
-        false
-    }
-    /// Whether the user only depends on the code at a site. None: it is a library's of the language, and who called it decides.
-    fn is_of_dependency(&self, _site: CodeSite, _code: &CodeBook) -> Option<bool> {
-        Some(false)
+    /// Who wrote the code at a site.
+    fn author(&self, _site: CodeSite, _code: &CodeBook) -> Author {
+        Author::User
     }
     /// The line of source that `place` gives for a site, as it was when the program was built.
     fn line_text(&self, _site: CodeSite, _code: &CodeBook) -> Option<String> {

@@ -10,7 +10,7 @@ use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleLock};
 
 use crate::finding::{CodePlace, HeldLock};
-use crate::names::{Frame, Names, Place};
+use crate::names::{Author, Frame, Names, Place};
 use crate::paths::seen_from;
 
 /// Names what a code book numbers, each site once.
@@ -46,10 +46,14 @@ impl<'c> Places<'c> {
         Frame { file, ..frame }
     }
 
+    pub fn author(&self, site: u32) -> Author {
+        self.names.author(self.site(site), self.code)
+    }
+
     /// Where a reader should look, and the calls that led there (outermost first): the site or, inside a library, that of
     /// the user's call of it.
     pub fn own_site<'s>(&self, site: u32, stack: &'s [u32]) -> (u32, &'s [u32]) {
-        let is_own = |site: u32| !self.names.is_library(self.site(site), self.code);
+        let is_own = |site: u32| self.author(site) != Author::Language;
         if is_own(site) {
             return (site, stack);
         }

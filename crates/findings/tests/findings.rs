@@ -13,7 +13,7 @@ use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, con
 use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
-    Choices, Finding, Findings, Frame, Names, Place, Relation, Unreadable, describe,
+    Author, Choices, Finding, Findings, Frame, Names, Place, Relation, Unreadable, describe,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
@@ -33,8 +33,8 @@ impl Names for TestNames {
         Place { frame, inlined_into: Vec::new() }
     }
 
-    fn is_library(&self, site: CodeSite, _: &CodeBook) -> bool {
-        site.offset > 1000
+    fn author(&self, site: CodeSite, _: &CodeBook) -> Author {
+        if site.offset > 1000 { Author::Language } else { Author::User }
     }
 
     fn line_text(&self, site: CodeSite, _: &CodeBook) -> Option<String> {

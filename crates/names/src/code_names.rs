@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use unpick_analyses::interleaving_patterns::{self, CodeModule, CodeSite};
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory};
-use unpick_findings::{Frame, Names, Place};
+use unpick_findings::{Author, Frame, Names, Place};
 use unpick_recording::LockKind;
 use unpick_symbols::{
     Access, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch, Whose,
@@ -97,14 +97,14 @@ impl Names for CodeNames {
         place.map_or_else(Place::default, |place| in_words(&place))
     }
 
-    fn is_library(&self, site: CodeSite, code: &CodeBook) -> bool {
-        let place = self.loaded().place(site, code);
-        place.is_some_and(|place| !place.frames.is_empty() && place.own_frame().is_none())
-    }
-
-    fn is_of_dependency(&self, site: CodeSite, code: &CodeBook) -> Option<bool> {
-        // Code without a name may be anybody's.
-        self.loaded().place(site, code).map_or(Some(false), |place| place.is_of_dependency())
+    fn author(&self, site: CodeSite, code: &CodeBook) -> Author {
+        let place = self.loaded().place(site, code).filter(|place| !place.frames.is_empty());
+        let Some(place) = place else { return Author::User };
+        match place.is_of_dependency() {
+            None => Author::Language,
+            Some(true) => Author::Dependency,
+            Some(false) => Author::User,
+        }
     }
 
     fn line_text(&self, site: CodeSite, code: &CodeBook) -> Option<String> {

@@ -65,7 +65,7 @@ impl<'r> KnownRecording<'r> {
     }
 
     fn find_state(&self, site: Site) -> State {
-        if self.lock_step(site).is_some() {
+        if self.is_lock_code(site) {
             return State::OfLibrary;
         }
         let Some((module, offset)) = self.place_of(site) else { return State::Unknown };
@@ -109,6 +109,10 @@ impl Knowledge for KnownRecording<'_> {
         let address = self.find_address(site);
         self.addresses.borrow_mut().insert(site, address);
         address
+    }
+
+    fn is_lock_code(&self, site: Site) -> bool {
+        self.lock_step(site).is_some()
     }
 
     fn state_of(&self, site: Site) -> State {

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use unpick_analyses::interleaving_patterns::Touch;
-use unpick_findings::Frame;
+use unpick_findings::{Author, Frame};
 
 /// Name and version of the form.
 pub const FORM: &str = "unpick-names/1";
@@ -46,11 +46,15 @@ pub(crate) struct NamedSite {
     pub frame: Frame,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inlined_into: Vec<Frame>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_library: bool,
+    #[serde(default, skip_serializing_if = "is_user")]
+    pub author: Author,
     /// The line of source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+fn is_user(author: &Author) -> bool {
+    *author == Author::User
 }
 
 /// All that the name of accessed bytes depends on. Sites and modules are numbers of the table.
@@ -199,7 +203,7 @@ mod tests {
             offset: 16,
             frame,
             inlined_into: Vec::new(),
-            is_library: false,
+            author: Author::User,
             text: Some("look();".to_owned()),
         };
         let lines = BTreeMap::from([(3, "look();".to_owned())]);

@@ -2,7 +2,7 @@
 
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock};
-use unpick_findings::{Names, Place};
+use unpick_findings::{Author, Names, Place};
 
 use crate::code_names::CodeNames;
 use crate::stored_names::StoredNames;
@@ -31,9 +31,9 @@ impl Names for ProgramNames<'_> {
         stored.unwrap_or_else(|| self.files.place(site, code))
     }
 
-    fn is_library(&self, site: CodeSite, code: &CodeBook) -> bool {
-        let stored = self.stored.and_then(|stored| stored.is_library(site, code));
-        stored.unwrap_or_else(|| self.files.is_library(site, code))
+    fn author(&self, site: CodeSite, code: &CodeBook) -> Author {
+        let stored = self.stored.and_then(|stored| stored.author(site, code));
+        stored.unwrap_or_else(|| self.files.author(site, code))
     }
 
     fn line_text(&self, site: CodeSite, code: &CodeBook) -> Option<String> {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use unpick_analyses::interleaving_patterns::{CodeModule, CodeSite};
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock, ExampleMemory};
-use unpick_findings::Place;
+use unpick_findings::{Author, Place};
 
 use crate::name_table::{AccessKey, KeptLines, LockKey, MemoryKey, NameTable, NamedSite};
 
@@ -53,8 +53,8 @@ impl StoredNames {
     }
 
     /// `None`: the table does not know the site.
-    pub fn is_library(&self, site: CodeSite, code: &CodeBook) -> Option<bool> {
-        self.site(site, code).map(|site| site.is_library)
+    pub fn author(&self, site: CodeSite, code: &CodeBook) -> Option<Author> {
+        self.site(site, code).map(|site| site.author)
     }
 
     /// The outer `None`: the table does not know the site.

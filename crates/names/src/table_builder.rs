@@ -89,7 +89,7 @@ impl<'n> TableBuilder<'n> {
                 offset: site.offset,
                 frame: place.frame,
                 inlined_into: place.inlined_into,
-                is_library: self.names.is_library(site, &self.code),
+                author: self.names.author(site, &self.code),
                 text: self.names.line_text(site, &self.code),
             });
         }

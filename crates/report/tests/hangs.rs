@@ -6,7 +6,13 @@ use unpick_findings::{Findings, Hang, HangGroup, Runs};
 use unpick_report::{Style, hang, terminal};
 
 fn style() -> Style {
-    Style { width: 80, colour: false, folder: PathBuf::new(), command_options: String::new() }
+    Style {
+        width: 80,
+        colour: false,
+        folder: PathBuf::new(),
+        command_options: String::new(),
+        kept_lines: Default::default(),
+    }
 }
 
 /// Two threads in a deadlock, one that computes, one of which only the last event is known.

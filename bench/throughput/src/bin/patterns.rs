@@ -52,7 +52,7 @@ fn measure(runs: u32, pairs: u64) {
     let conclusion = conclude_all(&stored);
     let concluding = processor_seconds() - started;
     let started = processor_seconds();
-    let groups = group(&conclusion, |site| site, MOST_FINDINGS);
+    let groups = group(&conclusion, |site| site, |_| true, MOST_FINDINGS);
     let grouping = processor_seconds() - started;
     let first = RunPatterns::from_bytes(&stored[0], "the first run").expect("just written");
     let all_pairs = first.pairs as f64 * f64::from(runs);
