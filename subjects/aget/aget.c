@@ -1,9 +1,9 @@
 /* A download accelerator: each worker fetches one segment of a file. How far a segment is, and how many bytes there
  * are in all, is kept for resuming. When the connection breaks, the workers are told to stop, everything is set back
- * to the last saved state, and new workers resume from there.
+ * to the last saved state, and the workers resume from there.
  *
  * Each number has its lock, and setting back holds all of them. But a worker moves its segment on first and adds to
- * the sum after that, and the resuming does not wait until the workers are gone: a sum that is added after it was set
+ * the sum after that, and the resuming does not wait until the workers rest: a sum that is added after it was set
  * back counts bytes that will be fetched again.
  */
 #include <pthread.h>
@@ -14,8 +14,9 @@ enum { MOST = 4, PIECE = 64 };
 
 struct segment {
     pthread_mutex_t lock;
+    pthread_cond_t changed;
     long start, offset, end;
-    int stop;
+    int stop, resumed, rests;
 };
 
 struct progress {
@@ -50,17 +51,35 @@ static unsigned fetch(long offset, long length, unsigned char *into) {
     return proof;
 }
 
-static int must_stop(struct segment *segment) {
+/* A worker rests while it is told to, and at its end as long as it may be set back. */
+static void wait_while_stopped(struct segment *segment) {
     pthread_mutex_lock(&segment->lock);
-    int stop = segment->stop;
+    while (segment->stop || (segment->offset == segment->end && !segment->resumed)) {
+        segment->rests = 1;
+        pthread_cond_broadcast(&segment->changed);
+        pthread_cond_wait(&segment->changed, &segment->lock);
+    }
+    segment->rests = 0;
     pthread_mutex_unlock(&segment->lock);
-    return stop;
 }
+
+#ifdef FIXED
+static void wait_until_all_rest(void) {
+    for (int i = 0; i < workers; i++) {
+        pthread_mutex_lock(&segments[i].lock);
+        while (!segments[i].rests)
+            pthread_cond_wait(&segments[i].changed, &segments[i].lock);
+        pthread_mutex_unlock(&segments[i].lock);
+    }
+}
+#endif
 
 static void tell_to_stop(int stop) {
     for (int i = 0; i < workers; i++) {
         pthread_mutex_lock(&segments[i].lock);
         segments[i].stop = stop;
+        segments[i].resumed = !stop;
+        pthread_cond_broadcast(&segments[i].changed);
         pthread_mutex_unlock(&segments[i].lock);
     }
 }
@@ -101,7 +120,8 @@ static void draw_bar(struct segment *segment, char *bar) {
 static void *worker(void *argument) {
     struct segment *segment = argument;
     char bar[64];
-    while (!must_stop(segment)) {
+    while (1) {
+        wait_while_stopped(segment);
         long offset = next_offset(segment);
         if (offset == segment->end)
             break;
@@ -158,23 +178,20 @@ int main(int count, char **arguments) {
     file = malloc((size_t)file_size);
     for (int i = 0; i < workers; i++) {
         pthread_mutex_init(&segments[i].lock, NULL);
+        pthread_cond_init(&segments[i].changed, NULL);
         segments[i].start = segments[i].offset = saved.offsets[i] = file_size / workers * i;
         segments[i].end = file_size / workers * (i + 1);
     }
-    pthread_t first[MOST], second[MOST];
-    start_workers(first);
+    pthread_t threads[MOST];
+    start_workers(threads);
     wait_for_pieces(file_size / PIECE / 8);
     tell_to_stop(1);
 #ifdef FIXED
-    join_workers(first);
+    wait_until_all_rest();
 #endif
     set_back(&saved);
-#ifndef FIXED
-    join_workers(first);
-#endif
     tell_to_stop(0);
-    start_workers(second);
-    join_workers(second);
+    join_workers(threads);
     printf("%ld bytes of %ld\n", progress.written, file_size);
     if (progress.written != file_size) {
         fprintf(stderr, "FAILED: the sum of bytes does not fit the segments\n");

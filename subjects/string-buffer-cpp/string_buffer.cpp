@@ -29,14 +29,13 @@ public:
         return count_; /* BUG: 1 */
     }
 
-    /* False: it has no characters. */
+    /* False: it has no such characters. */
     bool get_chars(size_t length, char *into) {
         std::lock_guard<std::mutex> held(lock_);
         const char *value = value_; /* BUG: 4 */
-        if (!value)
-            return false;
-        std::memcpy(into, value, length);
-        return true;
+        if (value)
+            std::memcpy(into, value, length);
+        return value || length == 0;
     }
 
     /* Empties the string and gives its room back. */
@@ -59,8 +58,6 @@ public:
         return true;
 #else
         size_t more = other.length();
-        if (more == 0)
-            return true;
         std::lock_guard<std::mutex> held(lock_);
         ensure_capacity(count_ + more);
         bool sound = other.get_chars(more, value_ + count_);

@@ -41,9 +41,14 @@ impl Scene {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path());
-        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("UNPICK_CC");
+        command.args(arguments);
+        self.set_up(&mut command);
         command
+    }
+
+    fn set_up(&self, command: &mut Command) {
+        command.current_dir(self.folder.path());
+        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("UNPICK_CC");
     }
 
     fn unpick(&self, arguments: &[&str]) -> Ran {
@@ -304,7 +309,11 @@ fn an_interrupted_hunt_tells_what_it_has() {
     let scene = Scene::new();
     let arguments =
         ["hunt", "--json-lines", "--time", "1h", "--fail-if", "exit = 99", "--", "./bank", "1"];
-    let mut hunt = scene.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    // Whoever started the tests in the background has made them ignore SIGINT.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", UNPICK]).args(arguments);
+    scene.set_up(&mut command);
+    let mut hunt = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(hunt.stdout.take().unwrap()).lines();
     let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     assert_eq!((&first["event"], &first["label"]), (&Value::from("run"), &Value::from("pass")));

@@ -83,7 +83,7 @@ fn main() {
     let list = ArrayList::of(squares_below(length));
     let (sum, removed) = thread::scope(|threads| {
         let adder = threads.spawn(|| {
-            sieve(limit);
+            sieve(limit + limit / 16);
             list.sum()
         });
         let remover = threads.spawn(|| {

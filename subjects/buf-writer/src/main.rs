@@ -57,8 +57,8 @@ impl BufWriter {
 
     fn take_all(&self) -> Vec<u64> {
         let mut buffer = self.buffer.lock().unwrap();
-        let filled = buffer.filled;
-        buffer.filled = 0; /* BUG: 3 */
+        let filled = buffer.filled; /* BUG: 3 */
+        buffer.filled = 0;
         buffer.records[..filled].to_vec()
     }
 

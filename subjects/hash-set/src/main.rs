@@ -56,10 +56,10 @@ impl HashSet {
 
     fn put(&self, word: u32, code: u32) {
         let mut table = self.table.lock().unwrap();
-        let first = table.heads[bucket(word)];
+        let first = table.heads[bucket(word)]; /* BUG: 3 */
         let node = table.nodes.len();
         table.nodes.push(Node { word, code, next: first });
-        table.heads[bucket(word)] = node; /* BUG: 2, 3 */
+        table.heads[bucket(word)] = node; /* BUG: 2 */
         table.size += 1;
     }
 

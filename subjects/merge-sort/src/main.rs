@@ -109,7 +109,7 @@ fn supervise(helpers: &Helpers, done: &AtomicBool) -> i64 {
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
     let length = arguments.next().unwrap_or(20_000);
-    let smallest = arguments.next().unwrap_or(200);
+    let smallest = arguments.next().unwrap_or(1000);
     let items: Vec<u32> = (0..length as u32).map(|n| n.wrapping_mul(2_654_435_761) >> 8).collect();
     let helpers =
         Helpers { free: Mutex::new(HELPERS), hired: AtomicI64::new(0), refused: AtomicI64::new(0) };

@@ -48,11 +48,11 @@ impl Shop {
 
     fn take(&self) -> Option<Good> {
         let mut shelf = self.shelf.lock().unwrap();
-        let count = shelf.count;
+        let count = shelf.count; /* BUG: 3 */
         if count == 0 {
             return None;
         }
-        shelf.count = count - 1; /* BUG: 2, 3 */
+        shelf.count = count - 1; /* BUG: 2 */
         Some(shelf.goods[count - 1])
     }
 
