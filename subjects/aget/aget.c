@@ -1,22 +1,21 @@
 /* A download accelerator: each worker fetches one segment of a file. How far a segment is, and how many bytes there
  * are in all, is kept for resuming. When the connection breaks, the workers are told to stop, everything is set back
- * to the last saved state, and the workers resume from there.
+ * to the last saved state, and new workers resume from there.
  *
  * Each number has its lock, and setting back holds all of them. But a worker moves its segment on first and adds to
- * the sum after that, and the resuming does not wait until the workers rest: a sum that is added after it was set
+ * the sum after that, and the resuming does not wait until the workers are gone: a sum that is added after it was set
  * back counts bytes that will be fetched again.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 4, PIECE = 64 };
+enum { MOST = 8 };
 
 struct segment {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
     long start, offset, end;
-    int stop, resumed, rests;
+    int stop;
 };
 
 struct progress {
@@ -34,9 +33,10 @@ static struct segment segments[MOST];
 static struct progress progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct saved_state saved;
 static unsigned char *file;
-static long file_size = 16 * 1024;
+static long file_size = 6 * 1024;
 static int check_rounds = 70;
-static int workers = 2;
+static int workers = 6;
+static long piece; /* what is asked for at once: as much as a worker has to fetch */
 
 static unsigned char byte_at(long offset) { return (unsigned char)((unsigned long)offset * 2654435761ul >> 24); }
 
@@ -51,35 +51,17 @@ static unsigned fetch(long offset, long length, unsigned char *into) {
     return proof;
 }
 
-/* A worker rests while it is told to, and at its end as long as it may be set back. */
-static void wait_while_stopped(struct segment *segment) {
+static int must_stop(struct segment *segment) {
     pthread_mutex_lock(&segment->lock);
-    while (segment->stop || (segment->offset == segment->end && !segment->resumed)) {
-        segment->rests = 1;
-        pthread_cond_broadcast(&segment->changed);
-        pthread_cond_wait(&segment->changed, &segment->lock);
-    }
-    segment->rests = 0;
+    int stop = segment->stop;
     pthread_mutex_unlock(&segment->lock);
+    return stop;
 }
-
-#ifdef FIXED
-static void wait_until_all_rest(void) {
-    for (int i = 0; i < workers; i++) {
-        pthread_mutex_lock(&segments[i].lock);
-        while (!segments[i].rests)
-            pthread_cond_wait(&segments[i].changed, &segments[i].lock);
-        pthread_mutex_unlock(&segments[i].lock);
-    }
-}
-#endif
 
 static void tell_to_stop(int stop) {
     for (int i = 0; i < workers; i++) {
         pthread_mutex_lock(&segments[i].lock);
         segments[i].stop = stop;
-        segments[i].resumed = !stop;
-        pthread_cond_broadcast(&segments[i].changed);
         pthread_mutex_unlock(&segments[i].lock);
     }
 }
@@ -96,7 +78,7 @@ static int move_on(struct segment *segment) {
     pthread_mutex_lock(&segment->lock);
     int in_time = !segment->stop;
     if (in_time)
-        segment->offset += PIECE; /* BUG: 1 */
+        segment->offset += piece; /* BUG: 1 */
     pthread_mutex_unlock(&segment->lock);
     return in_time;
 }
@@ -120,15 +102,14 @@ static void draw_bar(struct segment *segment, char *bar) {
 static void *worker(void *argument) {
     struct segment *segment = argument;
     char bar[64];
-    while (1) {
-        wait_while_stopped(segment);
+    while (!must_stop(segment)) {
         long offset = next_offset(segment);
         if (offset == segment->end)
             break;
-        if (fetch(offset, PIECE, file + offset) == 0 || !move_on(segment))
+        if (fetch(offset, piece, file + offset) == 0 || !move_on(segment))
             continue;
         draw_bar(segment, bar);
-        add_written(PIECE);
+        add_written(piece);
     }
     return NULL;
 }
@@ -161,8 +142,8 @@ static void wait_for_pieces(long wanted) {
         pthread_mutex_lock(&progress.lock);
         pieces = progress.pieces;
         pthread_mutex_unlock(&progress.lock);
-        unsigned char scratch[PIECE];
-        fetch(pieces, PIECE, scratch);
+        unsigned char scratch[64];
+        fetch(pieces, sizeof scratch, scratch);
     }
 }
 
@@ -173,25 +154,29 @@ int main(int count, char **arguments) {
         check_rounds = atoi(arguments[2]);
     if (count > 3)
         workers = atoi(arguments[3]);
-    if (workers < 1 || workers > MOST || file_size % (workers * PIECE) != 0)
+    if (workers < 1 || workers > MOST || file_size % workers != 0)
         return 2;
+    piece = file_size / workers;
     file = malloc((size_t)file_size);
     for (int i = 0; i < workers; i++) {
         pthread_mutex_init(&segments[i].lock, NULL);
-        pthread_cond_init(&segments[i].changed, NULL);
         segments[i].start = segments[i].offset = saved.offsets[i] = file_size / workers * i;
         segments[i].end = file_size / workers * (i + 1);
     }
-    pthread_t threads[MOST];
-    start_workers(threads);
-    wait_for_pieces(file_size / PIECE / 8);
+    pthread_t first[MOST], second[MOST];
+    start_workers(first);
+    wait_for_pieces(workers / 3);
     tell_to_stop(1);
 #ifdef FIXED
-    wait_until_all_rest();
+    join_workers(first);
 #endif
     set_back(&saved);
+#ifndef FIXED
+    join_workers(first);
+#endif
     tell_to_stop(0);
-    join_workers(threads);
+    start_workers(second);
+    join_workers(second);
     printf("%ld bytes of %ld\n", progress.written, file_size);
     if (progress.written != file_size) {
         fprintf(stderr, "FAILED: the sum of bytes does not fit the segments\n");

@@ -30,6 +30,9 @@ use crate::finding::Relation;
 
 use leader::Partners;
 
+/// Scores this close are told apart by one run or two.
+const NEARLY: f64 = 0.05;
+
 /// Patterns of one cause, as places in `Conclusion::ranked`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
@@ -95,7 +98,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     }
 
     fn next_group(&mut self) -> Option<Group> {
-        let best = self.leading().next()?;
+        let best = self.most_telling()?;
         let seed = self.behind(best).unwrap_or(best);
         let core = self.core_of(seed);
         let chosen = leader::choose(self.conclusion, &self.partners(seed), &core);
@@ -119,6 +122,17 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         self.free = free;
         let score = self.score(best);
         Some(Group { leader, cut_short: beginning.is_some(), supporters, score })
+    }
+
+    /// The best of those that may lead; or one that is nearly as good, in about the same failing runs and in fewer passing ones. A
+    /// window can miss a pattern in a failing run, but a passing run that has it shows that it is not enough to fail.
+    fn most_telling(&self) -> Option<usize> {
+        let best = self.leading().next()?;
+        let passed = |place: usize| doubt::passed(self.conclusion, self.ranked(place));
+        let near =
+            self.leading().take_while(|&place| self.score(place) >= self.score(best) - NEARLY);
+        // Of several with as few passing runs, the first is the best.
+        near.filter(|&place| self.is_nested(best, place)).min_by_key(|&place| passed(place))
     }
 
     /// Those that are free and may lead, the most suspicious first.

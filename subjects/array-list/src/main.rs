@@ -51,6 +51,10 @@ impl ArrayList {
         storage.elements[size]
     }
 
+    fn clear(&self) {
+        self.storage.lock().unwrap().size = 0;
+    }
+
     fn sum(&self) -> Result<u64, OutOfBounds> {
         let _whole = cfg!(feature = "fixed").then(|| self.whole.lock().unwrap());
         let mut sum = 0u64;
@@ -93,6 +97,7 @@ fn main() {
         (adder.join().unwrap(), remover.join().unwrap())
     });
     println!("{} elements are left, {removed} is gone", list.size());
+    list.clear();
     match sum {
         Ok(sum) => println!("sum {sum}"),
         Err(OutOfBounds { index, size }) => {

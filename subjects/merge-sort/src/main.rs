@@ -1,5 +1,5 @@
-//! Merge sort that hands halves over to helper threads, as long as there are helpers. A supervisor keeps an eye on
-//! how many of them are at work.
+//! Merge sort by a worker per section, which hands half of it over to a helper thread, as long as there are helpers. A supervisor keeps
+//! an eye on how many of them are at work.
 //!
 //! To reserve a helper the count of free ones goes down, and up again if there was none. Each step is locked, but
 //! the supervisor can look in between and see fewer than none.
@@ -70,27 +70,45 @@ fn merge(left: &[u32], right: &[u32], into: &mut Vec<u32>) {
     into.extend_from_slice(&right[r..]);
 }
 
-fn sort(items: &[u32], helpers: &Helpers, smallest: usize) -> Vec<u32> {
-    if items.len() < smallest {
-        let mut few = items.to_vec();
-        few.sort_unstable();
-        return few;
+fn sorted(items: &[u32]) -> Vec<u32> {
+    if items.len() < 2 {
+        return items.to_vec();
     }
     let (left, right) = items.split_at(items.len() / 2);
-    let (left, right) = if helpers.reserve() {
-        thread::scope(|threads| {
-            let helper = threads.spawn(|| sort(left, helpers, smallest));
-            let right = sort(right, helpers, smallest);
-            let left = helper.join().unwrap();
-            helpers.release();
-            (left, right)
-        })
-    } else {
-        (sort(left, helpers, smallest), sort(right, helpers, smallest))
-    };
-    let mut sorted = Vec::with_capacity(items.len());
-    merge(&left, &right, &mut sorted);
-    sorted
+    let mut into = Vec::with_capacity(items.len());
+    merge(&sorted(left), &sorted(right), &mut into);
+    into
+}
+
+/// A worker's part: half of it goes to a helper, if there is one.
+fn sort_section(items: &[u32], helpers: &Helpers) -> Vec<u32> {
+    if !helpers.reserve() {
+        return sorted(items);
+    }
+    let (left, right) = items.split_at(items.len() / 2);
+    let (left, right) = thread::scope(|threads| {
+        let helper = threads.spawn(|| sorted(left));
+        let right = sorted(right);
+        (helper.join().unwrap(), right)
+    });
+    helpers.release();
+    let mut into = Vec::with_capacity(items.len());
+    merge(&left, &right, &mut into);
+    into
+}
+
+fn sort(items: &[u32], helpers: &Helpers, sections: usize) -> Vec<u32> {
+    let parts: Vec<Vec<u32>> = thread::scope(|threads| {
+        let parts = items.chunks(items.len().div_ceil(sections));
+        let workers: Vec<_> =
+            parts.map(|part| threads.spawn(|| sort_section(part, helpers))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    parts.iter().fold(Vec::new(), |sum, part| {
+        let mut into = Vec::with_capacity(sum.len() + part.len());
+        merge(&sum, part, &mut into);
+        into
+    })
 }
 
 /// The most helpers that were ever seen at work.
@@ -98,7 +116,7 @@ fn supervise(helpers: &Helpers, done: &AtomicBool) -> i64 {
     let mut most = 0;
     let mut patience = 1u32;
     while !done.load(Ordering::SeqCst) {
-        for step in 0..500 {
+        for step in 0..100 {
             patience = std::hint::black_box((patience ^ step).wrapping_mul(0x0100_0193));
         }
         most = most.max(HELPERS - helpers.free());
@@ -108,15 +126,15 @@ fn supervise(helpers: &Helpers, done: &AtomicBool) -> i64 {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let length = arguments.next().unwrap_or(20_000);
-    let smallest = arguments.next().unwrap_or(1000);
+    let length = arguments.next().unwrap_or(4_000);
+    let sections = arguments.next().unwrap_or(8);
     let items: Vec<u32> = (0..length as u32).map(|n| n.wrapping_mul(2_654_435_761) >> 8).collect();
     let helpers =
         Helpers { free: Mutex::new(HELPERS), hired: AtomicI64::new(0), refused: AtomicI64::new(0) };
     let done = AtomicBool::new(false);
     let (sorted, most) = thread::scope(|threads| {
         let supervisor = threads.spawn(|| supervise(&helpers, &done));
-        let sorted = sort(&items, &helpers, smallest);
+        let sorted = sort(&items, &helpers, sections);
         done.store(true, Ordering::SeqCst);
         (sorted, supervisor.join().unwrap())
     });

@@ -1,23 +1,29 @@
 //! How fast runs become ranked patterns. See README.md for the question and the command.
 //!
 //! Takes   the number of runs (default 100) and of pairs in each run (default 100000; a tenth and a hundredth of it
-//!         are measured first).
+//!         are measured first); `--out FILE` replaces this benchmark's section there.
 //! Gives   per size: seconds from event files in memory to stored results, and from those to the ranking and to groups;
 //!         nanoseconds of work per pair; how large the results are; the most memory the process ever had. Seconds are
 //!         processor time (other work on the machine does not count); collecting is divided by the workers, which share it evenly.
+//!         Beside it the time on the wall, in which making the recordings up does count.
 #![forbid(unsafe_code)]
 
 #[path = "../processor_time.rs"]
 mod processor_time;
 
+use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use processor_time::processor_seconds;
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
 };
+use unpick_bench_results::{command_line, machine, table, write_section};
 use unpick_events::{Kind, Label, ThreadId};
 use unpick_findings::group;
+use unpick_problem::Problem;
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
 
@@ -31,43 +37,139 @@ const ACCESSES_PER_FUNCTION: u64 = 6;
 const ACCESSES_PER_PHASE: u64 = 4000;
 const VARIABLES: u64 = 120;
 
-fn main() {
-    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let out = arguments.iter().position(|word| word == "--out").map(|at| arguments.get(at + 1));
+    let mut numbers = arguments.iter().filter_map(|argument| argument.parse().ok());
     let runs: u32 = numbers.next().unwrap_or(100);
     let pairs = u64::from(numbers.next().unwrap_or(100_000));
-    println!("{runs} runs, {WORKERS} workers, default windows");
-    println!(
-        "   pairs/run  patterns/run  KB/run  collect s  conclude s  group s  ns/pair  peak MB"
-    );
-    for size in [pairs / 100, pairs / 10, pairs] {
-        measure(runs, size);
+    let sizes = [pairs / 100, pairs / 10, pairs].map(|size| measure(runs, size));
+    let section = section(runs, &sizes);
+    println!("{section}");
+    let written = match out {
+        Some(Some(file)) => write_section(Path::new(file), "bench/throughput patterns", &section),
+        Some(None) => Err(Problem::usage("--out needs a file").next("--out docs/RESULTS.md")),
+        None => Ok(()),
+    };
+    written.map_or_else(
+        |problem| {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
+
+/// What runs of one size take.
+struct Size {
+    pairs: u64,
+    patterns: usize,
+    stored_bytes: usize,
+    collecting: f64,
+    concluding: f64,
+    grouping: f64,
+    wall: f64,
+    nanoseconds_per_pair: f64,
+    peak_megabytes: u64,
+}
+
+impl Size {
+    fn seconds(&self) -> f64 {
+        self.collecting + self.concluding + self.grouping
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.pairs.to_string(),
+            self.patterns.to_string(),
+            (self.stored_bytes / 1000).to_string(),
+            format!("{:.2}", self.collecting),
+            format!("{:.2}", self.concluding),
+            format!("{:.2}", self.grouping),
+            format!("{:.2}", self.seconds()),
+            format!("{:.1}", self.wall),
+            format!("{:.0}", self.nanoseconds_per_pair),
+            self.peak_megabytes.to_string(),
+        ]
     }
 }
 
-fn measure(runs: u32, pairs: u64) {
+fn section(runs: u32, sizes: &[Size]) -> String {
+    let facts = machine::description(&["rustc"]);
+    let facts: Vec<_> = facts.iter().map(|fact| format!("- {fact}")).collect();
+    let command = command_line("unpick-bench-throughput --bin patterns", std::env::args());
+    let head = [
+        "pairs/run",
+        "patterns/run",
+        "KB/run",
+        "collect s",
+        "conclude s",
+        "group s",
+        "sum s",
+        "wall s",
+        "ns/pair",
+        "peak MB",
+    ];
+    let rows = std::iter::once(head.map(str::to_owned).to_vec());
+    let rows: Vec<_> = rows.chain(sizes.iter().map(Size::row)).collect();
+    let largest = &sizes[sizes.len() - 1];
+    let growth = largest.nanoseconds_per_pair / sizes[0].nanoseconds_per_pair;
+    let verdict = |reached: bool| if reached { "reached" } else { "missed" }.to_owned();
+    let figures = [
+        ["figure", "must reach", "measured", "verdict"].map(str::to_owned).to_vec(),
+        vec![
+            format!("analysis of {runs} runs of {} pairs, {WORKERS} cores", largest.pairs),
+            "under 20 s".to_owned(),
+            format!("{:.1} s", largest.seconds()),
+            verdict(largest.seconds() < 20.0),
+        ],
+        vec![
+            "its memory".to_owned(),
+            "under 1 GiB".to_owned(),
+            format!("{} MB", largest.peak_megabytes),
+            verdict(largest.peak_megabytes < 1073),
+        ],
+        vec![
+            "work per pair with 100 times the pairs".to_owned(),
+            "linear: at most 1.2 times".to_owned(),
+            format!("{growth:.2} times"),
+            verdict(growth <= 1.2),
+        ],
+    ];
+    format!(
+        "## Analysis of patterns\n\n{}\n- command: `{command}`\n- {runs} runs, {WORKERS} workers, default windows; processor time, but for the wall, \
+         which includes making the recordings up\n\n{}\n\n{}",
+        facts.join("\n"),
+        table(&figures),
+        table(&rows)
+    )
+}
+
+fn measure(runs: u32, pairs: u64) -> Size {
+    let begun = Instant::now();
     let accesses = accesses_for(pairs);
     let (stored, work) = collect_all(runs, accesses);
-    let collecting = work / WORKERS as f64;
     let started = processor_seconds();
     let conclusion = conclude_all(&stored);
     let concluding = processor_seconds() - started;
     let started = processor_seconds();
     let groups = group(&conclusion, |site| site, |_| true, MOST_FINDINGS);
     let grouping = processor_seconds() - started;
+    assert!(groups.len() <= MOST_FINDINGS && !conclusion.ranked.is_empty(), "there are patterns");
+    let wall = begun.elapsed().as_secs_f64();
     let first = RunPatterns::from_bytes(&stored[0], "the first run").expect("just written");
     let all_pairs = first.pairs as f64 * f64::from(runs);
-    println!(
-        "{:>12} {:>13} {:>7} {:>10.2} {:>11.2} {:>8.2} {:>8.0} {:>8}",
-        first.pairs,
-        first.patterns.len(),
-        stored[0].len() / 1000,
-        collecting,
+    Size {
+        pairs: first.pairs,
+        patterns: first.patterns.len(),
+        stored_bytes: stored[0].len(),
+        collecting: work / WORKERS as f64,
         concluding,
         grouping,
-        (work + concluding + grouping) / all_pairs * 1e9,
-        peak_megabytes(),
-    );
-    assert!(groups.len() <= MOST_FINDINGS && !conclusion.ranked.is_empty(), "there are patterns");
+        wall,
+        nanoseconds_per_pair: (work + concluding + grouping) / all_pairs * 1e9,
+        peak_megabytes: peak_megabytes(),
+    }
 }
 
 /// How many accesses give about this many pairs.

@@ -43,8 +43,11 @@ pub fn choose(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> u
         (Reverse(first.count()), length(place), place)
     };
     let first = candidates.iter().copied().min_by_key(preference).unwrap_or(core[0]);
-    let is_shorter =
-        |&place: &usize| length(place) < length(first) && is_about_same(conclusion, place, first);
+    let is_shorter = |&place: &usize| {
+        length(place) < length(first)
+            && tears_a_row(conclusion, place)
+            && is_about_same(conclusion, place, first)
+    };
     candidates.iter().copied().filter(is_shorter).min_by_key(preference).unwrap_or(first)
 }
 
@@ -58,6 +61,12 @@ fn without_beginnings(conclusion: &Conclusion, candidates: Vec<usize>) -> Vec<us
     let beginnings: Vec<_> = triples.map(|&triple| steps(triple)[..2].to_vec()).collect();
     let begins = |&place: &usize| beginnings.contains(&steps(place));
     candidates.into_iter().filter(|place| !begins(place)).collect()
+}
+
+/// Whether a pattern of one variable shows a row that was to stay whole. A thread that comes back to the same access has just begun
+/// anew, and both its rows are whole.
+fn tears_a_row(conclusion: &Conclusion, place: usize) -> bool {
+    matches!(steps_of(&conclusion.ranked[place])[..], [before, _, after] if before != after)
 }
 
 /// Whether two patterns have two accesses in common: they tell of the same moment.
