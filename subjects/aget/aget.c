@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 8 };
+enum { MOST = 8, BUFFER = 4096 };
 
 struct segment {
     pthread_mutex_t lock;
@@ -32,7 +32,6 @@ struct saved_state {
 static struct segment segments[MOST];
 static struct progress progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct saved_state saved;
-static unsigned char *file;
 static long file_size = 6 * 1024;
 static int check_rounds = 70;
 static int workers = 6;
@@ -102,11 +101,12 @@ static void draw_bar(struct segment *segment, char *bar) {
 static void *worker(void *argument) {
     struct segment *segment = argument;
     char bar[64];
+    unsigned char buffer[BUFFER];
     while (!must_stop(segment)) {
         long offset = next_offset(segment);
         if (offset == segment->end)
             break;
-        if (fetch(offset, piece, file + offset) == 0 || !move_on(segment))
+        if (fetch(offset, piece, buffer) == 0 || !move_on(segment))
             continue;
         draw_bar(segment, bar);
         add_written(piece);
@@ -154,10 +154,9 @@ int main(int count, char **arguments) {
         check_rounds = atoi(arguments[2]);
     if (count > 3)
         workers = atoi(arguments[3]);
-    if (workers < 1 || workers > MOST || file_size % workers != 0)
+    if (workers < 1 || workers > MOST || file_size % workers != 0 || file_size / workers > BUFFER)
         return 2;
     piece = file_size / workers;
-    file = malloc((size_t)file_size);
     for (int i = 0; i < workers; i++) {
         pthread_mutex_init(&segments[i].lock, NULL);
         segments[i].start = segments[i].offset = saved.offsets[i] = file_size / workers * i;
@@ -182,6 +181,5 @@ int main(int count, char **arguments) {
         fprintf(stderr, "FAILED: the sum of bytes does not fit the segments\n");
         return 1;
     }
-    free(file);
     return 0;
 }

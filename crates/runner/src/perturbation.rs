@@ -52,6 +52,26 @@ impl Delays {
         options.delay_longest_ns = self.longest_ns;
     }
 
+    /// What the runtime was asked.
+    fn of(options: &RunOptions) -> Delays {
+        Delays {
+            access_ppm: options.delay_access_ppm,
+            sync_ppm: options.delay_sync_ppm,
+            start_ppm: options.delay_start_ppm,
+            shortest_ns: options.delay_shortest_ns,
+            longest_ns: options.delay_longest_ns,
+        }
+    }
+
+    /// Whether they are at the same places and as long; they may be rarer.
+    fn is_like(&self, other: &Delays) -> bool {
+        let places = |delays: &Delays| {
+            [delays.access_ppm, delays.sync_ppm, delays.start_ppm].map(|parts| parts > 0)
+        };
+        let lengths = |delays: &Delays| (delays.shortest_ns, delays.longest_ns);
+        places(self) == places(other) && (self.are_none() || lengths(self) == lengths(other))
+    }
+
     fn rarer(&self, by: u32) -> Delays {
         let rarer = |parts: u32| if parts == 0 { 0 } else { (parts / by).max(1) };
         Delays {
@@ -214,6 +234,17 @@ impl Perturbation {
         }
     }
 
+    /// Takes note of a run of an earlier hunt, which may have been made in another way.
+    pub fn recall(&mut self, options: &RunOptions, label: Label, duration: Duration) {
+        let delays = Delays::of(options);
+        let known = self.settings.iter().position(|setting| setting.delays.is_like(&delays));
+        if let Some(setting) = known {
+            self.drawn += 1;
+            let draw = Draw { delays, seed: 0, setting, lacking: Lacking::Failing };
+            self.learn(&draw, label, duration);
+        }
+    }
+
     fn is_too_slow(&self, duration: Duration) -> bool {
         self.plain_duration.is_some_and(|plain| duration > plain * SLOWER + SLOW)
     }
@@ -366,6 +397,21 @@ mod tests {
         assert_eq!(slow.delays, delays);
         policy.learn(&slow, Label::Unusable, Duration::from_secs(2));
         assert_eq!(policy.next(Lacking::Failing).delays.sync_ppm, 250);
+    }
+
+    #[test]
+    fn what_an_earlier_hunt_has_learned_is_known() {
+        let is_good = |delays: &Delays| delays.start_ppm > 0 && delays.longest_ns > 10_000_000;
+        let mut policy = Perturbation::new(1);
+        for draw in hunt(&mut Perturbation::new(7), 100, |delays| is_good(delays)) {
+            let mut options = RunOptions::default();
+            draw.delays.put_into(&mut options);
+            let label = if is_good(&draw.delays) { Label::Fail } else { Label::Pass };
+            policy.recall(&options, label, QUICK);
+        }
+        let draws = hunt(&mut policy, 20, |delays| is_good(delays));
+        let chosen = draws.iter().filter(|draw| is_good(&draw.delays)).count();
+        assert!(chosen >= 8, "{chosen} of 20");
     }
 
     #[test]

@@ -102,6 +102,8 @@ impl<'a> Course<'a> {
             if run.label() != Label::Unusable {
                 self.builds.add(run.number, &stored_patterns(run, self.setup.view.options())?)?;
             }
+            let duration = Duration::from_millis(run.info.duration_ms);
+            self.setup.perturbation.recall(&run.info.options, run.label(), duration);
             self.counts.add(run.label());
             self.number = run.info.hunt;
         }
