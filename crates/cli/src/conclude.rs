@@ -121,17 +121,20 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     Ok(Findings { hangs, ..describe(&conclusion, &names, &choices) })
 }
 
-/// What can be told of runs of which none passed: how they hung, if they did.
-pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, Problem> {
+pub fn counts_of(runs: &[StoredRun]) -> Runs {
     let count = |label| runs.iter().filter(|run| run.label() == label).count() as u32;
-    let counts = Runs {
+    Runs {
         total: runs.len() as u32,
         passed: count(Label::Pass),
         failed: count(Label::Fail),
         unusable: count(Label::Unusable),
-    };
+    }
+}
+
+/// What can be told of runs of which none passed: how they hung, if they did.
+pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, Problem> {
     let hangs = hangs_of(runs)?;
-    let findings = || Findings::of_hangs(counts, view.formula.name(), hangs.clone());
+    let findings = || Findings::of_hangs(counts_of(runs), view.formula.name(), hangs.clone());
     Ok((!hangs.is_empty()).then(findings))
 }
 

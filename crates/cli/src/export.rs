@@ -9,16 +9,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde_json::Value;
 use unpick_analyses::{Formula, LabelledRun, RunPatterns, conclude};
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, describe};
+use unpick_findings::{Choices, Findings, Hang, HangGroup, describe};
 use unpick_names::{CodeNames, NameTable, ProgramNames, StoredNames, TableBuilder};
 use unpick_problem::Problem;
 use unpick_recording::{RunInfo, event_files};
 use unpick_report::LINES_AROUND;
 use unpick_run_store::{Manifest, Packer, Piece, PrivatePaths, Store, StoredRun, read_patterns};
 
-use crate::conclude::{MOST_FINDINGS, MOST_SUPPORTERS, names_of_files};
+use crate::conclude::{MOST_FINDINGS, MOST_SUPPORTERS, counts_of, names_of_files};
+use crate::hang::{hangs_of, read_hang};
 use crate::import::names_in;
 use crate::quantities::{bytes_in_words, counted};
 use crate::show::{self, FINDINGS_FILE};
@@ -127,6 +129,10 @@ impl Portable<'_> {
     /// Ranked anew: the findings of the store may be of another hunt, and name private files.
     fn findings(&self, names: &StoredNames, formula: Formula) -> Result<Option<Findings>, Problem> {
         let has = |label| self.runs.iter().any(|run| run.label() == label);
+        let hangs = self.hangs()?;
+        if !has(Label::Pass) && !hangs.is_empty() {
+            return Ok(Some(Findings::of_hangs(counts_of(self.runs), formula.name(), hangs)));
+        }
         if !has(Label::Fail) || !has(Label::Pass) {
             return Ok(None);
         }
@@ -142,13 +148,42 @@ impl Portable<'_> {
             most_supporters: MOST_SUPPORTERS,
         };
         let no_files = CodeNames::new();
-        Ok(Some(describe(&conclusion, &ProgramNames::new(Some(names), &no_files), &choices)))
+        let names = ProgramNames::new(Some(names), &no_files);
+        Ok(Some(Findings { hangs, ..describe(&conclusion, &names, &choices) }))
     }
 
     fn patterns(&self, run: &StoredRun) -> Result<RunPatterns, Problem> {
         let mut patterns = read_patterns(&run.folder)?;
         patterns.modules.iter_mut().for_each(|module| module.path = self.paths.path(&module.path));
         Ok(patterns)
+    }
+
+    /// How runs hung, in sentences that name no private files.
+    fn hangs(&self) -> Result<Vec<HangGroup>, Problem> {
+        let mut hangs = hangs_of(self.runs)?;
+        hangs.iter_mut().for_each(|hang| hang.sentence = self.paths.text(&hang.sentence));
+        Ok(hangs)
+    }
+
+    fn hang(&self, hang: &Hang) -> Vec<u8> {
+        let mut value = serde_json::to_value(hang).expect("plain fields can always be written");
+        self.rewrite(&mut value, "");
+        (format!("{value:#}\n")).into_bytes()
+    }
+
+    /// Makes every text of a JSON value portable; `key` is the name it has.
+    fn rewrite(&self, value: &mut Value, key: &str) {
+        match value {
+            Value::String(text) if key == "file" => *text = self.paths.path(text),
+            Value::String(text) => *text = self.paths.text(text),
+            Value::Array(values) => {
+                values.iter_mut().for_each(|value| self.rewrite(value, key));
+            }
+            Value::Object(fields) => {
+                fields.iter_mut().for_each(|(key, value)| self.rewrite(value, key));
+            }
+            _ => {}
+        }
     }
 
     fn info(&self, info: &RunInfo) -> RunInfo {
@@ -178,6 +213,9 @@ impl Portable<'_> {
         to.add(Piece::RunInfo { run: number }, &info)?;
         if run.label() != Label::Unusable {
             to.add(Piece::Patterns { run: number }, &self.patterns(run)?.to_bytes())?;
+        }
+        if let Some(hang) = read_hang(&run.folder)? {
+            to.add(Piece::Hang { run: number }, &self.hang(&hang))?;
         }
         if !recordings {
             return Ok(());

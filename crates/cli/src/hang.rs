@@ -12,11 +12,8 @@ use unpick_findings::{HANG_SCHEMA, Hang, HangGroup, Unreadable, describe_hang, g
 use unpick_names::{CodeNames, KnownRecording};
 use unpick_problem::Problem;
 use unpick_recording::Recording;
-use unpick_run_store::StoredRun;
+use unpick_run_store::{HANG_FILE, StoredRun};
 use unpick_runner::{Activity, Judged, Moment, ThreadMoment};
-
-/// Name of the file in the folder of a run.
-const HANG_FILE: &str = "hang.json";
 
 /// If a run failed because it hung: says how, in its folder and in its verdict.
 pub fn tell_hang(judged: &mut Judged, names: &CodeNames) -> Result<(), Problem> {

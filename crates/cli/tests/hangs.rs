@@ -150,6 +150,14 @@ fn a_deadlock_is_found_without_a_run_that_passes() {
 
     let ranked = unpick(hung.folder.path(), &["rank"]);
     assert_eq!(ranked.status.code(), Some(66), "{}", text(&ranked.stderr));
+
+    hung.unpick(&["export", "hung.unpick"]);
+    hung.unpick(&["import", "--store", "elsewhere", "hung.unpick"]);
+    for shown in [&["show"][..], &["show", "--run", "2"]] {
+        let there = [shown, &["--store", "elsewhere"]].concat();
+        let without_store = hung.unpick(&there).replace(" --store elsewhere", "");
+        assert_eq!(without_store, hung.unpick(shown));
+    }
 }
 
 #[test]

@@ -23,4 +23,4 @@ pub use kept::{Keep, drop_recordings};
 pub use patterns::{PATTERNS_FILE, read_patterns, write_patterns};
 pub use retention::{Batch, Limits, Removal, Share, plan};
 pub use store::{Store, run_number};
-pub use stored_run::StoredRun;
+pub use stored_run::{HANG_FILE, StoredRun};

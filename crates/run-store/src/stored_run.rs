@@ -8,6 +8,9 @@ use unpick_recording::RunInfo;
 
 use crate::store::Store;
 
+/// Name of the file in the folder of a run that hung: what its threads were doing.
+pub const HANG_FILE: &str = "hang.json";
+
 /// A run that is in the store.
 #[derive(Debug, Clone)]
 pub struct StoredRun {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use unpick_recording::RUN_FILE;
 
 use crate::patterns::PATTERNS_FILE;
+use crate::stored_run::HANG_FILE;
 
 const MIB: u64 = 1 << 20;
 
@@ -19,9 +20,21 @@ pub enum Piece {
     Manifest,
     Names,
     Findings,
-    RunInfo { run: u64 },
-    Patterns { run: u64 },
-    Recording { run: u64, process: u64, image: u64 },
+    RunInfo {
+        run: u64,
+    },
+    Patterns {
+        run: u64,
+    },
+    /// What its threads were doing when its time was over.
+    Hang {
+        run: u64,
+    },
+    Recording {
+        run: u64,
+        process: u64,
+        image: u64,
+    },
 }
 
 impl Piece {
@@ -43,6 +56,7 @@ impl Piece {
         match file {
             RUN_FILE => Some(Piece::RunInfo { run }),
             PATTERNS_FILE => Some(Piece::Patterns { run }),
+            HANG_FILE => Some(Piece::Hang { run }),
             _ => {
                 let (process, image) = file.strip_suffix(".events")?.split_once('-')?;
                 let (process, image) = (process.parse().ok()?, image.parse().ok()?);
@@ -61,6 +75,7 @@ impl Piece {
         match self {
             Piece::Manifest => MIB,
             Piece::RunInfo { .. } => 4 * MIB,
+            Piece::Hang { .. } => 64 * MIB,
             Piece::Patterns { .. } | Piece::Findings => 256 * MIB,
             Piece::Names => 512 * MIB,
             Piece::Recording { .. } => u64::MAX,
@@ -76,6 +91,7 @@ impl fmt::Display for Piece {
             Piece::Findings => f.write_str("findings.json"),
             Piece::RunInfo { run } => write!(f, "runs/{run:04}/{RUN_FILE}"),
             Piece::Patterns { run } => write!(f, "runs/{run:04}/{PATTERNS_FILE}"),
+            Piece::Hang { run } => write!(f, "runs/{run:04}/{HANG_FILE}"),
             Piece::Recording { run, process, image } => {
                 write!(f, "runs/{run:04}/{process}-{image}.events")
             }
@@ -96,6 +112,7 @@ mod tests {
             Piece::Findings,
             Piece::RunInfo { run: 1 },
             Piece::Patterns { run: 10 },
+            Piece::Hang { run: 11 },
             recording,
         ] {
             assert_eq!(Piece::called(&piece.to_string()), Some(piece));
