@@ -12,6 +12,7 @@ use unpick_runner::{Rate, Rates};
 use crate::dump::printable;
 use crate::hunt::budget::{Counts, Enough};
 use crate::hunt::course::{Course, Ended};
+use crate::quantities;
 use crate::record::store_option;
 use crate::repeat::{delays, repeat_command};
 
@@ -74,7 +75,8 @@ fn counted(counts: &Counts, ended: Ended) -> String {
         Ended::Stopped => "; stopped by you",
         Ended::Trouble => "; stopped by the problem below",
     };
-    format!("{} runs: {failed} failed, {passed} passed{unusable}{why}", counts.total())
+    let runs = quantities::counted(counts.total().into(), "run");
+    format!("{runs}: {failed} failed, {passed} passed{unusable}{why}")
 }
 
 /// How failing runs hung, each way in one line.
