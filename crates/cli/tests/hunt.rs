@@ -145,6 +145,20 @@ fn where_every_run_fails_a_passing_one_is_asked_for() {
 }
 
 #[test]
+fn a_program_that_leaves_its_folder_is_recorded_and_one_that_signals_its_group_ends_only_itself() {
+    let scene = Scene::new();
+    let script = "bank=$PWD/bank; cd / && $bank 1; true";
+    let left = scene.hunt(&["--runs", "2", "--quiet"], &["sh", "-c", script]);
+    assert_eq!(left.code, Some(0), "{}", left.stderr);
+    assert!(left.stderr.contains("2 runs: 0 failed, 2 passed"), "{}", left.stderr);
+    assert_eq!(files_with(&scene.path(".unpick/runs/0001"), "events"), 1);
+
+    let signals = scene.hunt(&["--runs", "2", "--quiet"], &["sh", "-c", "./bank 1; kill -TERM 0"]);
+    assert_eq!(signals.code, Some(67), "{}", signals.stderr);
+    assert!(signals.stderr.contains("2 runs: 2 failed, 0 passed"), "{}", signals.stderr);
+}
+
+#[test]
 fn a_run_that_hangs_has_failed() {
     let scene = Scene::new();
     let options = ["--timeout", "3s", "--runs", "1", "--fail-if", "exit = 99"];
