@@ -1,8 +1,8 @@
 //! Bubble sort by several threads on one array: each thread goes through it again and again, and exchanges
 //! neighbours that are in the wrong order, until a whole pass exchanges nothing.
 //!
-//! Every element is an atomic. But comparing and exchanging are separate steps: of two threads that exchange
-//! neighbouring pairs at once, one writes back a value that the other has moved, and elements are lost or doubled.
+//! Every element is an atomic, and only one thread at a time exchanges. But the left one of a pair is read before: of two threads
+//! at neighbouring pairs, one writes back a value that the other has moved, and elements are lost or doubled.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -22,15 +22,21 @@ impl Sorter {
 
     /// Exchanges the item at `at` with the next one if they are in the wrong order.
     fn order_pair(&self, at: usize) -> bool {
-        let _alone = cfg!(feature = "fixed").then(|| self.exchange.lock().unwrap());
+        let early = cfg!(feature = "fixed").then(|| self.exchange.lock().unwrap());
         let left = self.items[at].load(Ordering::SeqCst); /* BUG: 1 */
+        let _alone = early.unwrap_or_else(|| self.exchange.lock().unwrap());
         let right = self.items[at + 1].load(Ordering::SeqCst);
         if left <= right {
             return false;
         }
-        self.items[at].store(right, Ordering::SeqCst); /* BUG: 3 */
-        self.items[at + 1].store(left, Ordering::SeqCst); /* BUG: 2 */
+        self.put(at, right);
+        self.put(at + 1, left);
         true
+    }
+
+    #[inline(never)]
+    fn put(&self, at: usize, item: u32) {
+        self.items[at].store(item, Ordering::SeqCst); /* BUG: 2, 3 */
     }
 
     fn pass(&self) -> bool {
@@ -65,8 +71,8 @@ fn get_ready(rounds: u32) -> u32 {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let length = arguments.next().unwrap_or(160);
-    let delay = arguments.next().unwrap_or(8000);
+    let length = arguments.next().unwrap_or(40);
+    let delay = arguments.next().unwrap_or(4000);
     let sorter = Sorter::new(length);
     thread::scope(|threads| {
         for worker in 0..2 {

@@ -70,13 +70,17 @@ impl Pool {
     /// A free block that is blank, as far as it is wanted.
     fn take(&self, words: usize) -> Option<u32> {
         loop {
-            let head = self.head.load(Acquire); /* BUG: 1 */
+            let head = self.head.load(Acquire);
             let first = number_in(head);
             if first == NONE {
                 return None;
             }
             let block = self.block(first);
             let next = block.next.load(Relaxed);
+            // What was read belongs together only if this is the first block still.
+            if self.head.load(Acquire) /* BUG: 1 */ != head {
+                continue;
+            }
             let blank = block.is_blank(words);
             let new = head_after(head, next);
             let exchanged = self.head.compare_exchange(head, new, AcqRel, Relaxed); /* BUG: 3 */

@@ -159,8 +159,10 @@ impl Partners {
         let substitutes = steps.iter().enumerate().flat_map(|(at, step)| {
             self.of.get(step).into_iter().flatten().map(move |partner| (at, *partner))
         });
-        // A pattern with both partners in it is about just what came between them.
-        let mut sensible = substitutes.filter(|(_, partner)| !steps.contains(partner));
+        // A pattern with both partners in it is about just what came between them. An exchange that only reads has failed: that is another
+        // outcome of the same access.
+        let mut sensible = substitutes
+            .filter(|(at, partner)| !steps.contains(partner) && partner.1 != steps[*at].1);
         sensible.any(|(at, partner)| {
             let mut changed = steps.clone();
             changed[at] = partner;
