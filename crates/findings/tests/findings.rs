@@ -34,7 +34,11 @@ impl Names for TestNames {
     }
 
     fn author(&self, site: CodeSite, _: &CodeBook) -> Author {
-        if site.offset > 1000 { Author::Language } else { Author::User }
+        match site.offset {
+            0..=500 => Author::User,
+            501..=1000 => Author::Dependency,
+            _ => Author::Language,
+        }
     }
 
     fn line_text(&self, site: CodeSite, _: &CodeBook) -> Option<String> {
@@ -241,6 +245,37 @@ fn an_order_that_passing_runs_hide_is_not_the_cause() {
     let names: Vec<String> =
         supporters(&findings.findings[0]).into_iter().map(|(name, _)| name).collect();
     assert!(!names.contains(&"P2 2 8".to_owned()), "{names:?}");
+}
+
+#[test]
+fn what_others_wrote_leads_nothing_while_there_is_own_code() {
+    let findings = found(&[
+        (Pass, "1w x 1, 2r x 2"),
+        (Pass, "2r x 2, 1w x 1"),
+        (Fail, "3w d 501, 4r d 502, 1w x 1, 2r x 2"),
+    ]);
+    assert_eq!(leaders(&findings), ["P2 1 2"]);
+    let only_theirs = found(&[(Pass, "4r d 502"), (Fail, "3w d 501, 4r d 502")]);
+    assert_eq!(leaders(&only_theirs), ["P2 1 2"], "lines 1 and 2 of what others wrote");
+}
+
+#[test]
+fn of_two_that_are_nearly_as_good_the_one_that_no_passing_run_has_leads() {
+    let torn = "1r x 1, 2w x 2, 1r x 3";
+    let both = format!("{torn}, 3w y 8, 4w y 9");
+    let mut traces = vec![(Fail, both.as_str()); 24];
+    traces.extend([(Fail, "1r x 1, 1r x 3, 3w y 8, 4w y 9"), (Pass, "3w y 8, 4w y 9")]);
+    traces.extend(vec![(Pass, "1r x 1, 1r x 3, 2w x 2"); 12]);
+    traces.extend(vec![(Pass, "2w x 2, 1r x 1, 1r x 3"); 12]);
+    let findings = found(&traces);
+    assert_eq!(leader(&findings.findings[0]), "P4 1 2 3", "{:?}", leaders(&findings));
+}
+
+#[test]
+fn the_first_two_accesses_of_a_torn_row_do_not_lead_it() {
+    let findings = found(&[(Pass, "2w x 2, 1r x 1, 1w x 3"), (Fail, "1r x 1, 2w x 2, 1w x 3")]);
+    assert_eq!(leaders(&findings), ["P7 1 2 3"]);
+    assert!(supporters(&findings.findings[0]).contains(&("P1 1 2".to_owned(), Relation::PartOf)));
 }
 
 #[test]

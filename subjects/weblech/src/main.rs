@@ -99,9 +99,10 @@ fn hash(seed: u32, rounds: u32) -> u32 {
     )
 }
 
-/// Downloads until the queue is closed; returns what it got, or that it died of an empty queue.
+/// Downloads until the queue is closed; returns what it got, or that it once took from an empty queue.
 fn spider(queue: &DownloadQueue, page: u32) -> Result<u32, Empty> {
     let mut pages = 0;
+    let mut trouble = None;
     while !queue.closed.load(Ordering::SeqCst) {
         match queue.next_address() {
             Ok(Some(address)) => {
@@ -109,18 +110,15 @@ fn spider(queue: &DownloadQueue, page: u32) -> Result<u32, Empty> {
                 queue.count_download();
             }
             Ok(None) => pages ^= hash(1, page / 16) & 1,
-            Err(empty) => {
-                queue.close();
-                return Err(empty);
-            }
+            Err(empty) => trouble = Some(empty),
         }
     }
-    Ok(pages)
+    trouble.map_or(Ok(pages), Err)
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
-    let addresses = arguments.next().unwrap_or(10);
+    let addresses = arguments.next().unwrap_or(4);
     let page = arguments.next().unwrap_or(4000);
     let queue = DownloadQueue::new();
     let results: Vec<_> = thread::scope(|threads| {

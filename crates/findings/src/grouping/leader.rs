@@ -12,7 +12,7 @@
 //! 2. **A cause comes before its effects.** In each failing run we look which pattern did its harm first; who is first in
 //!    most runs leads.
 //! 3. **The shortest** of those leads, also if it has only two accesses in common with the earliest; then the one the ranking has
-//!    first. But a pair that begins a longer pattern of one variable does not lead it: harm is done by the third access.
+//!    first. But a pair with which a torn row begins does not lead it: harm is done by the third access.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -51,13 +51,10 @@ pub fn choose(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> u
     candidates.iter().copied().filter(is_shorter).min_by_key(preference).unwrap_or(first)
 }
 
-/// Leaves out pairs with which a longer pattern of one variable begins: what is there to see only after the third access is
-/// not told by the first two.
+/// Leaves out pairs with which a torn row begins: what is there to see only after the third access is not told by the first two.
 fn without_beginnings(conclusion: &Conclusion, candidates: Vec<usize>) -> Vec<usize> {
     let steps = |place: usize| steps_of(&conclusion.ranked[place]);
-    let triples = candidates
-        .iter()
-        .filter(|&&place| conclusion.ranked[place].key.pattern.class() == Class::SingleVariable);
+    let triples = candidates.iter().filter(|&&place| tears_a_row(conclusion, place));
     let beginnings: Vec<_> = triples.map(|&triple| steps(triple)[..2].to_vec()).collect();
     let begins = |&place: &usize| beginnings.contains(&steps(place));
     candidates.into_iter().filter(|place| !begins(place)).collect()
