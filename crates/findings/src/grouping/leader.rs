@@ -12,7 +12,8 @@
 //! 2. **A cause comes before its effects.** In each failing run we look which pattern did its harm first; who is first in
 //!    most runs leads.
 //! 3. **The shortest** of those leads, also if it has only two accesses in common with the earliest; then the one the ranking has
-//!    first. But a pair with which a torn row begins does not lead it: harm is done by the third access.
+//!    first. But a pair with which a torn row begins does not lead it: harm is done by the third access. Nor does a pattern by a thread
+//!    that comes back to the same write.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -35,6 +36,7 @@ pub fn choose(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> u
     let standing = standing(conclusion, partners, core);
     let candidates = if standing.is_empty() { core.to_vec() } else { standing };
     let candidates = without_beginnings(conclusion, candidates);
+    let candidates = without_new_beginnings(conclusion, candidates);
     let earliest = earliest_harm(conclusion, &candidates);
     let length = |place: usize| conclusion.ranked[place].key.pattern.steps().len();
     let preference = |&place: &usize| {
@@ -60,6 +62,20 @@ fn without_beginnings(conclusion: &Conclusion, candidates: Vec<usize>) -> Vec<us
     candidates.into_iter().filter(|place| !begins(place)).collect()
 }
 
+/// Leaves out patterns of one variable by a thread that has written and comes back to write again, where a row was torn at the same
+/// moment: both its updates are whole.
+fn without_new_beginnings(conclusion: &Conclusion, candidates: Vec<usize>) -> Vec<usize> {
+    let torn: Vec<usize> =
+        candidates.iter().copied().filter(|&place| tears_a_row(conclusion, place)).collect();
+    let begins_anew = |&place: &usize| {
+        conclusion.ranked[place].key.pattern.class() == Class::SingleVariable
+            && steps_of(&conclusion.ranked[place])[0].0 == AccessKind::Write
+            && !tears_a_row(conclusion, place)
+            && torn.iter().any(|&torn| is_about_same(conclusion, place, torn))
+    };
+    candidates.iter().copied().filter(|place| !begins_anew(place)).collect()
+}
+
 /// Whether a pattern of one variable shows a row that was to stay whole. A thread that comes back to the same access has just begun
 /// anew, and both its rows are whole.
 fn tears_a_row(conclusion: &Conclusion, place: usize) -> bool {
@@ -77,8 +93,11 @@ fn is_about_same(conclusion: &Conclusion, one: usize, other: usize) -> bool {
 /// The patterns of the core that can be the cause.
 pub fn standing(conclusion: &Conclusion, partners: &Partners, core: &[usize]) -> Vec<usize> {
     let explains = |&place: &usize| {
-        !is_doubtful(conclusion, &conclusion.ranked[place])
-            && !partners.refute(conclusion, &conclusion.ranked[place])
+        let ranked = &conclusion.ranked[place];
+        // A row that no passing run has written into is no matter of what the window keeps. Reads in between are: any of many.
+        let is_written_into = steps_of(ranked)[1].0 == AccessKind::Write;
+        let is_sure = tears_a_row(conclusion, place) && is_written_into && ranked.passed == 0;
+        !is_doubtful(conclusion, ranked) && (is_sure || !partners.refute(conclusion, ranked))
     };
     core.iter().copied().filter(explains).collect()
 }
