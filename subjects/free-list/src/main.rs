@@ -43,6 +43,9 @@ impl Block {
     }
 }
 
+/// Rounds of waiting after an exchange that failed.
+const BACK_OFF: u32 = 20_000;
+
 struct Pool {
     blocks: Vec<Block>,
     /// The number of the first free block; above it, in the fixed twin, how often the head has changed.
@@ -89,6 +92,8 @@ impl Pool {
                 self.not_blank.fetch_add(usize::from(!blank), Relaxed);
                 return Some(first);
             }
+            // Somebody is at the list: let it go on for a while.
+            std::hint::black_box(compute(first, BACK_OFF));
         }
     }
 
