@@ -1,7 +1,9 @@
 //! The summary figures: five numbers with targets that decide whether recording is cheap enough.
 
+use unpick_bench_results::{geometric_mean, verdict};
+
 use crate::results::{Cell, Quantity, Results};
-use crate::statistics::{geometric_mean, largest};
+use crate::statistics::largest;
 use crate::variant::VariantName;
 
 /// Which part of the results the figures are about.
@@ -21,8 +23,7 @@ impl Figure {
     pub fn verdict(&self) -> &'static str {
         match self.value {
             None => "not measured",
-            Some(value) if value <= self.at_most => "reached",
-            Some(_) => "missed",
+            Some(value) => verdict(value <= self.at_most),
         }
     }
 }

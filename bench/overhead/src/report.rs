@@ -1,12 +1,11 @@
 //! The report: one Markdown section, for the terminal and for docs/RESULTS.md alike.
 
-use unpick_bench_results::{command_line, machine, table};
+use unpick_bench_results::{command_line, figures_table, geometric_mean, setting, table};
 
 use crate::compile::clang;
 use crate::figures::{Figure, Scope, figures};
 use crate::options::{Options, Scale};
 use crate::results::{Cell, Quantity, Results};
-use crate::statistics::geometric_mean;
 use crate::variant::Variant;
 use crate::workload::Workload;
 
@@ -38,26 +37,21 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn setting(&self, load_before: &str) -> String {
-        let mut lines: Vec<_> = machine::description(&["gcc", clang(false), "valgrind"])
-            .iter()
-            .map(|fact| format!("- {fact}"))
-            .collect();
-        lines.push(format!("- load averages before the first run: {load_before}"));
-        lines.push(format!(
-            "- command: `{}`",
-            command_line("unpick-bench-overhead", std::env::args())
-        ));
-        lines.push(format!(
-            "- all variants compiled with `{} -g`; {} rounds, variants take turns in each; medians",
-            self.options.optimise.flag(),
-            self.options.repeat
-        ));
-        lines.push(format!(
-            "- spread of the times of one cell, (max - min) / median: usually {}, at worst {}",
-            percent(self.results.usual_spread()),
-            percent(self.results.worst_spread())
-        ));
-        lines.join("\n")
+        let further = [
+            format!("load averages before the first run: {load_before}"),
+            format!("command: `{}`", command_line("unpick-bench-overhead", std::env::args())),
+            format!(
+                "all variants compiled with `{} -g`; {} rounds, variants take turns in each; medians",
+                self.options.optimise.flag(),
+                self.options.repeat
+            ),
+            format!(
+                "spread of the times of one cell, (max - min) / median: usually {}, at worst {}",
+                percent(self.results.usual_spread()),
+                percent(self.results.worst_spread())
+            ),
+        ];
+        setting(&["gcc", clang(false), "valgrind"], &further)
     }
 
     /// One table of figures with targets per recording variant.
@@ -65,7 +59,8 @@ impl Report<'_> {
         let recording = self.variants.iter().filter(|variant| variant.is_recording());
         let tables = recording.map(|variant| {
             let scope = Scope { results: self.results, cells: self.cells_of(variant) };
-            format!("### Figures: {}\n\n{}", variant.label(), figures_table(&figures(&scope)))
+            let figures: Vec<_> = figures(&scope).iter().map(in_words).collect();
+            format!("### Figures: {}\n\n{}", variant.label(), figures_table(&figures))
         });
         tables.collect::<Vec<_>>().join("\n\n")
     }
@@ -216,14 +211,13 @@ impl Report<'_> {
     }
 }
 
-fn figures_table(figures: &[Figure]) -> String {
-    let header = ["figure", "must reach", "measured", "verdict"].map(str::to_owned).to_vec();
-    let row = |figure: &Figure| {
-        let target = format!("at most {:.1}", figure.at_most);
-        vec![figure.name.to_owned(), target, number(figure.value), figure.verdict().to_owned()]
-    };
-    let rows: Vec<_> = std::iter::once(header).chain(figures.iter().map(row)).collect();
-    table(&rows)
+fn in_words(figure: &Figure) -> unpick_bench_results::Figure {
+    unpick_bench_results::Figure {
+        name: figure.name.to_owned(),
+        target: format!("at most {:.1}", figure.at_most),
+        measured: number(figure.value),
+        verdict: figure.verdict(),
+    }
 }
 
 fn number(value: Option<f64>) -> String {

@@ -12,12 +12,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The mean for ratios: a factor of two up and one of two down give 1. None of nothing.
-pub fn geometric_mean(values: &[f64]) -> Option<f64> {
-    let logarithms: f64 = values.iter().map(|value| value.ln()).sum();
-    (!values.is_empty()).then(|| (logarithms / values.len() as f64).exp())
-}
-
 pub fn largest(values: &[f64]) -> Option<f64> {
     values.iter().copied().max_by(f64::total_cmp)
 }
@@ -37,13 +31,6 @@ mod tests {
         assert_eq!(median(&[1.0, 90.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 90.0]), Some(3.0));
         assert_eq!(median(&[]), None);
-    }
-
-    #[test]
-    fn the_geometric_mean_balances_factors() {
-        let mean = geometric_mean(&[2.0, 0.5, 8.0, 0.125]).unwrap();
-        assert!((mean - 1.0).abs() < 1e-12, "{mean}");
-        assert_eq!(geometric_mean(&[]), None);
     }
 
     #[test]

@@ -1,17 +1,12 @@
 //! The figures that have targets.
 
+use unpick_bench_results::{Figure, geometric_mean, verdict};
+
 use crate::measure::Row;
 use crate::study::Study;
 
 /// Subjects that fail less often than this when run bare are those that delays must help with.
 const SELDOM: f64 = 0.1;
-
-pub struct Figure {
-    pub name: &'static str,
-    pub target: &'static str,
-    pub measured: String,
-    pub is_reached: bool,
-}
 
 pub fn figures(rows: &[Row]) -> Vec<Figure> {
     vec![leads_with_all(rows), leads_with_few(rows), wrong_at_rank_1(rows), gain(rows), fixed(rows)]
@@ -25,10 +20,10 @@ fn leads_with_all(rows: &[Row]) -> Figure {
     let fail = rows.iter().filter(|row| !row.subject.never_fails()).count();
     let lead = studies(rows).filter(|study| study.all.leads).count();
     Figure {
-        name: "true pattern leads the first finding, all failing runs (25 or more)",
-        target: "every subject",
+        name: "true pattern leads the first finding, all failing runs (25 or more)".to_owned(),
+        target: "every subject".to_owned(),
         measured: format!("{lead} of {fail}"),
-        is_reached: lead == fail,
+        verdict: verdict(lead == fail),
     }
 }
 
@@ -37,20 +32,20 @@ fn leads_with_few(rows: &[Row]) -> Figure {
     let first = |study: &&Study| study.few.first().is_some_and(|standing| standing.leads);
     let lead = studies(rows).filter(first).count();
     Figure {
-        name: "the same, the first 5 failing runs",
-        target: "every subject but two",
+        name: "the same, the first 5 failing runs".to_owned(),
+        target: "every subject but two".to_owned(),
         measured: format!("{lead} of {fail}"),
-        is_reached: lead + 2 >= fail,
+        verdict: verdict(lead + 2 >= fail),
     }
 }
 
 fn wrong_at_rank_1(rows: &[Row]) -> Figure {
     let wrong: usize = studies(rows).map(|study| study.all.wrong_at_rank_1).sum();
     Figure {
-        name: "findings at rank 1 that are not the bug",
-        target: "0",
+        name: "findings at rank 1 that are not the bug".to_owned(),
+        target: "0".to_owned(),
         measured: wrong.to_string(),
-        is_reached: wrong == 0,
+        verdict: verdict(wrong == 0),
     }
 }
 
@@ -61,27 +56,23 @@ fn gain(rows: &[Row]) -> Figure {
     let gains: Vec<f64> = seldom.filter_map(Row::gain).collect();
     let mean = geometric_mean(&gains);
     Figure {
-        name: "failure rate with delays against bare, geometric mean of those under 10 %",
-        target: "at least 5 times",
+        name: "failure rate with delays against bare, geometric mean of those under 10 %"
+            .to_owned(),
+        target: "at least 5 times".to_owned(),
         measured: mean
             .map_or("-".to_owned(), |mean| format!("{mean:.1}, {} subjects", gains.len())),
-        is_reached: mean.is_some_and(|mean| mean >= 5.0),
+        verdict: verdict(mean.is_some_and(|mean| mean >= 5.0)),
     }
 }
 
 fn fixed(rows: &[Row]) -> Figure {
     let failing = rows.iter().filter(|row| row.measured.fixed_exit_code != 0).count();
     Figure {
-        name: "fixed twins whose hunt does not end with exit code 0",
-        target: "0",
+        name: "fixed twins whose hunt does not end with exit code 0".to_owned(),
+        target: "0".to_owned(),
         measured: failing.to_string(),
-        is_reached: failing == 0,
+        verdict: verdict(failing == 0),
     }
-}
-
-fn geometric_mean(values: &[f64]) -> Option<f64> {
-    let logs: f64 = values.iter().map(|value| value.ln()).sum();
-    (!values.is_empty()).then(|| (logs / values.len() as f64).exp())
 }
 
 impl Row {

@@ -1,9 +1,9 @@
 //! The report: one Markdown section, for the terminal and for docs/RESULTS.md alike.
 
 use unpick_analyses::ranking::StudyFigures;
-use unpick_bench_results::{command_line, machine, table};
+use unpick_bench_results::{command_line, figures_table, setting, table};
 
-use crate::figures::{Figure, figures};
+use crate::figures::figures;
 use crate::measure::Row;
 use crate::papers::{FALCON, UNICORN};
 use crate::stress::Rate;
@@ -11,7 +11,7 @@ use crate::stress::Rate;
 pub fn section(rows: &[Row], load_before: &str) -> String {
     let parts = [
         "## Ranking".to_owned(),
-        setting(load_before),
+        setting_of(load_before),
         format!("### Figures: hunt and rank\n\n{}", figures_table(&figures(rows))),
         format!("### Subjects\n\n{}\n\n{}", subjects_table(rows), SUBJECTS_LEGEND),
         format!("### Beside UNICORN's Table IV\n\n{}\n\n{}", unicorn_table(rows), UNICORN_LEGEND),
@@ -30,25 +30,16 @@ const UNICORN_LEGEND: &str = "\
 Ours, then the paper's in brackets. Scores of the first pair, the second pair and the pattern; distinct pairs and patterns; distance of the \
 two pairs, median and longest; the access window that shows the pattern in every failing run that has it.";
 
-fn setting(load_before: &str) -> String {
-    let mut lines: Vec<_> =
-        machine::description(&["gcc", "rustc"]).iter().map(|fact| format!("- {fact}")).collect();
-    lines.push(format!("- load averages before the first run: {load_before}"));
-    lines.push(format!("- command: `{}`", command_line("unpick-bench-ranking", std::env::args())));
-    lines.join("\n")
+fn setting_of(load_before: &str) -> String {
+    let further = [
+        format!("load averages before the first run: {load_before}"),
+        format!("command: `{}`", command_line("unpick-bench-ranking", std::env::args())),
+    ];
+    setting(&["gcc", "rustc"], &further)
 }
 
 fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
-}
-
-fn figures_table(figures: &[Figure]) -> String {
-    let mut rows = vec![words(["figure", "must reach", "measured", "verdict"])];
-    rows.extend(figures.iter().map(|figure| {
-        let verdict = if figure.is_reached { "reached" } else { "missed" };
-        words([figure.name, figure.target, &figure.measured, verdict])
-    }));
-    table(&rows)
 }
 
 fn subjects_table(rows: &[Row]) -> String {

@@ -5,10 +5,12 @@
 //!         benchmark's own section of `docs/RESULTS.md`.
 #![forbid(unsafe_code)]
 
+mod figures;
 pub mod machine;
 mod section;
 mod table;
 
+pub use figures::{Figure, figures_table, geometric_mean, setting, verdict};
 pub use section::{write_section, write_whole};
 pub use table::table;
 

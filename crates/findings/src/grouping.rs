@@ -193,7 +193,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
 
     /// Nothing in the runs tells the two apart.
     fn is_like(&self, one: usize, other: usize) -> bool {
-        self.score(one) == self.score(other) && self.failing(one) == self.failing(other)
+        self.score(one) == self.score(other) && self.has_same_runs(one, other)
     }
 
     /// The same pattern on the same lines: a template or an inlined function has many sites for one line.
@@ -205,7 +205,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     /// Nearly all failing runs of the one that has fewer are also runs of the other; windows can miss it in some.
     fn is_nested(&self, one: usize, other: usize) -> bool {
         let (one, other) = (self.failing(one), self.failing(other));
-        10 * one.common_with(other) >= 9 * one.len().min(other.len())
+        doubt::is_nearly_all(one.common_with(other), one.len().min(other.len()))
     }
 
     /// For a pattern that some failing runs lack: the pair it began with, if all failing runs have that.
@@ -213,8 +213,8 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         let runs = &self.conclusion.runs;
         let ranked = self.ranked(chosen);
         // A window can miss it in some runs that did live to finish it.
-        let is_in_nearly_all = 10 * ranked.failed >= 9 * runs.failed;
-        if is_in_nearly_all || ranked.key.pattern.class() == Class::Order {
+        let is_missed = doubt::is_nearly_all(ranked.failed as usize, runs.failed as usize);
+        if is_missed || ranked.key.pattern.class() == Class::Order {
             return None;
         }
         let pairs = ranked.key.pattern.pairs().into_iter();

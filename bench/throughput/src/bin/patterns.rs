@@ -20,7 +20,9 @@ use processor_time::processor_seconds;
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
 };
-use unpick_bench_results::{command_line, machine, table, write_section};
+use unpick_bench_results::{
+    Figure, command_line, figures_table, setting, table, verdict, write_section,
+};
 use unpick_events::{Kind, Label, ThreadId};
 use unpick_findings::group;
 use unpick_problem::Problem;
@@ -95,9 +97,15 @@ impl Size {
 }
 
 fn section(runs: u32, sizes: &[Size]) -> String {
-    let facts = machine::description(&["rustc"]);
-    let facts: Vec<_> = facts.iter().map(|fact| format!("- {fact}")).collect();
-    let command = command_line("unpick-bench-throughput --bin patterns", std::env::args());
+    let further = [
+        format!(
+            "command: `{}`",
+            command_line("unpick-bench-throughput --bin patterns", std::env::args())
+        ),
+        format!(
+            "{runs} runs, {WORKERS} workers, default windows; processor time, but for the wall, which includes making the recordings up"
+        ),
+    ];
     let head = [
         "pairs/run",
         "patterns/run",
@@ -112,37 +120,38 @@ fn section(runs: u32, sizes: &[Size]) -> String {
     ];
     let rows = std::iter::once(head.map(str::to_owned).to_vec());
     let rows: Vec<_> = rows.chain(sizes.iter().map(Size::row)).collect();
+    let parts = [
+        "## Analysis of patterns".to_owned(),
+        setting(&["rustc"], &further),
+        figures_table(&figures(runs, sizes)),
+        table(&rows),
+    ];
+    parts.join("\n\n")
+}
+
+fn figures(runs: u32, sizes: &[Size]) -> Vec<Figure> {
     let largest = &sizes[sizes.len() - 1];
     let growth = largest.nanoseconds_per_pair / sizes[0].nanoseconds_per_pair;
-    let verdict = |reached: bool| if reached { "reached" } else { "missed" }.to_owned();
-    let figures = [
-        ["figure", "must reach", "measured", "verdict"].map(str::to_owned).to_vec(),
-        vec![
-            format!("analysis of {runs} runs of {} pairs, {WORKERS} cores", largest.pairs),
-            "under 20 s".to_owned(),
-            format!("{:.1} s", largest.seconds()),
-            verdict(largest.seconds() < 20.0),
-        ],
-        vec![
-            "its memory".to_owned(),
-            "under 1 GiB".to_owned(),
-            format!("{} MB", largest.peak_megabytes),
-            verdict(largest.peak_megabytes < 1073),
-        ],
-        vec![
-            "work per pair with 100 times the pairs".to_owned(),
-            "linear: at most 1.2 times".to_owned(),
-            format!("{growth:.2} times"),
-            verdict(growth <= 1.2),
-        ],
-    ];
-    format!(
-        "## Analysis of patterns\n\n{}\n- command: `{command}`\n- {runs} runs, {WORKERS} workers, default windows; processor time, but for the wall, \
-         which includes making the recordings up\n\n{}\n\n{}",
-        facts.join("\n"),
-        table(&figures),
-        table(&rows)
-    )
+    vec![
+        Figure {
+            name: format!("analysis of {runs} runs of {} pairs, {WORKERS} cores", largest.pairs),
+            target: "under 20 s".to_owned(),
+            measured: format!("{:.1} s", largest.seconds()),
+            verdict: verdict(largest.seconds() < 20.0),
+        },
+        Figure {
+            name: "its memory".to_owned(),
+            target: "under 1 GiB".to_owned(),
+            measured: format!("{} MB", largest.peak_megabytes),
+            verdict: verdict(largest.peak_megabytes < 1073),
+        },
+        Figure {
+            name: "work per pair with 100 times the pairs".to_owned(),
+            target: "linear: at most 1.2 times".to_owned(),
+            measured: format!("{growth:.2} times"),
+            verdict: verdict(growth <= 1.2),
+        },
+    ]
 }
 
 fn measure(runs: u32, pairs: u64) -> Size {

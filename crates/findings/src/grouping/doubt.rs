@@ -39,6 +39,11 @@ fn telling_sites(ranked: &Ranked) -> &[u32] {
     if ranked.key.pattern.class() == Class::SingleVariable { &sites[1..2] } else { sites }
 }
 
+/// Nine tenths: a window can miss a pattern in some runs.
+pub fn is_nearly_all(part: usize, whole: usize) -> bool {
+    10 * part >= 9 * whole
+}
+
 /// Whether `cause` can be what is behind `seed`: nearly all failing runs of the seed have it (windows can miss it in some), passing
 /// runs seldom or at least less often than it seems for the seed, and it did harm before or is the whole of it.
 pub fn is_behind(conclusion: &Conclusion, cause: usize, seed: usize, is_whole: bool) -> bool {
@@ -46,7 +51,7 @@ pub fn is_behind(conclusion: &Conclusion, cause: usize, seed: usize, is_whole: b
     let tells_more = 2 * ranked.passed <= conclusion.runs.passed
         || ranked.score > full_score(conclusion, seeded);
     let failing = |place: usize| &conclusion.evidence[place].failing;
-    let is_there = 10 * failing(seed).common_with(failing(cause)) >= 9 * failing(seed).len();
+    let is_there = is_nearly_all(failing(seed).common_with(failing(cause)), failing(seed).len());
     tells_more && is_there && (is_whole || is_before(conclusion, cause, seed))
 }
 
