@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use unpick_analyses::ranking::{Conclusion, Example, Ranked};
-use unpick_findings::{Finding, Frame, Names, RelatedAccess};
+use unpick_findings::{Finding, Frame, Names, Supporter};
 use unpick_subjects::Subject;
 
 /// Role, line in the subject's source. What each access does is said by the pattern.
@@ -31,24 +31,25 @@ impl Truth {
     pub fn leads(&self, finding: &Finding) -> bool {
         let steps = finding.accesses.iter().map(|access| {
             let frames = [&access.frame].into_iter().chain(&access.inlined_into);
-            let line = self.line_among(frames.chain(&access.stack));
-            (access.role, line.unwrap_or(0))
+            (access.role, self.line_among(frames.chain(&access.stack)))
         });
-        self.patterns.contains(&finding.pattern) && steps.eq(self.steps.iter().copied())
+        self.is_told_by(&finding.pattern, steps)
     }
 
     /// Whether the true pattern is in the finding, in front or behind.
     pub fn is_in(&self, finding: &Finding) -> bool {
-        let supports = |pattern: &String, accesses: &[RelatedAccess]| {
-            let steps = accesses.iter().map(|access| {
-                let line = self.line_among([&access.frame].into_iter());
-                (access.role, line.unwrap_or(0))
-            });
-            self.patterns.contains(pattern) && steps.eq(self.steps.iter().copied())
+        let supports = |supporter: &Supporter| {
+            let steps = supporter.accesses.iter();
+            let steps = steps.map(|access| (access.role, self.line_among([&access.frame])));
+            self.is_told_by(&supporter.pattern, steps)
         };
-        let mut supporters = finding.supporters.iter();
-        self.leads(finding)
-            || supporters.any(|supporter| supports(&supporter.pattern, &supporter.accesses))
+        self.leads(finding) || finding.supporters.iter().any(supports)
+    }
+
+    /// Whether a pattern by these roles on these lines of the source is the true one.
+    fn is_told_by(&self, pattern: &str, steps: impl Iterator<Item = (u8, Option<u32>)>) -> bool {
+        let is_known = self.patterns.iter().any(|known| known == pattern);
+        is_known && steps.eq(self.steps.iter().map(|&(role, line)| (role, Some(line))))
     }
 
     /// The best place of the true pattern in the ranking.
@@ -56,8 +57,7 @@ impl Truth {
         let with_evidence = conclusion.ranked.iter().zip(&conclusion.evidence);
         let examples = with_evidence.map(|(ranked, evidence)| (ranked, evidence.example.as_ref()));
         examples.into_iter().position(|(ranked, example)| {
-            self.patterns.contains(&ranked.key.pattern.name())
-                && example.is_some_and(|example| self.is_at(ranked, example, conclusion, names))
+            example.is_some_and(|example| self.is_at(ranked, example, conclusion, names))
         })
     }
 
@@ -71,19 +71,19 @@ impl Truth {
         let code = &conclusion.code;
         let steps = ranked.key.pattern.steps().iter().zip(&example.accesses);
         let steps = steps.map(|(step, access)| {
-            let sites = [access.site].into_iter().chain(access.stack.iter().rev().copied());
-            let line = sites.into_iter().find_map(|site| {
+            let calls = access.stack.iter().rev().copied();
+            let line = [access.site].into_iter().chain(calls).find_map(|site| {
                 let place = names.place(code.sites[site as usize], code);
                 self.line_among([&place.frame].into_iter().chain(&place.inlined_into))
             });
-            (step.role, line.unwrap_or(0))
+            (step.role, line)
         });
-        steps.eq(self.steps.iter().copied())
+        self.is_told_by(&ranked.key.pattern.name(), steps)
     }
 
     /// The line of the first frame that is in the subject's source.
-    fn line_among<'f>(&self, mut frames: impl Iterator<Item = &'f Frame>) -> Option<u32> {
-        frames.find(|frame| self.is_in_source(frame))?.line
+    fn line_among<'f>(&self, frames: impl IntoIterator<Item = &'f Frame>) -> Option<u32> {
+        frames.into_iter().find(|frame| self.is_in_source(frame))?.line
     }
 
     fn is_in_source(&self, frame: &Frame) -> bool {
