@@ -12,6 +12,7 @@ pub mod header;
 pub mod kind;
 pub mod label;
 pub mod live;
+pub mod schedule;
 pub mod short;
 
 pub use access::{Address, Context, MemoryOrder, Past, Site, ThreadId};

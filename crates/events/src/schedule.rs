@@ -1,0 +1,201 @@
+//! The file by which a tool tells the runtime in which order some places of the code shall be reached, and the file in
+//! which the runtime says what came of it. Both are little-endian words of 64 bits.
+//!
+//! ```text
+//! schedule: header (HEADER_WORDS) | modules (MODULE_WORDS each) | places (PLACE_WORDS each)
+//! outcome:  header (OUTCOME_WORDS) | steps (OUTCOME_STEP_WORDS each) | places (OUTCOME_PLACE_WORDS each)
+//! ```
+//!
+//! A **place** is the return address of a call in the program: of a hook, so of an access, or of a function, so of a lock.
+//! A **step** is what one thread does at a place; steps have an order. A **gate** is a place in front of a step where its thread
+//! can wait without keeping a lock that others need on their way: where the outermost lock is taken.
+
+/// The variable of the environment with the path of the file.
+pub const VARIABLE: &str = "UNPICK_SCHEDULE";
+
+pub const MAGIC: u64 = u64::from_le_bytes(*b"unpksch1");
+pub const OUTCOME_MAGIC: u64 = u64::from_le_bytes(*b"unpkout1");
+
+pub const HEADER_WORDS: usize = 16;
+/// Length of the text, whether it is a build id, the text.
+pub const MODULE_WORDS: usize = 2 + MODULE_TEXT_BYTES / 8;
+pub const MODULE_TEXT_BYTES: usize = 240;
+pub const PLACE_WORDS: usize = 32;
+/// Calls that led to a place, as pairs of module and offset, from the inside out.
+pub const MOST_CALLS: usize = 10;
+
+pub const MOST_MODULES: usize = 8;
+pub const MOST_STEPS: usize = 16;
+pub const MOST_PLACES: usize = 64;
+pub const MOST_VARIABLES: usize = 4;
+pub const MOST_WORDS: usize =
+    HEADER_WORDS + MOST_MODULES * MODULE_WORDS + MOST_PLACES * PLACE_WORDS;
+
+/// Words of the header.
+pub mod header {
+    pub const MAGIC: usize = 0;
+    /// A `Mode`.
+    pub const MODE: usize = 1;
+    /// Nanoseconds: the longest that a thread is held at once.
+    pub const PAUSE: usize = 2;
+    /// Nanoseconds: the longest that all threads together are held.
+    pub const BUDGET: usize = 3;
+    /// After so many times nothing is held any more; 0: no bound.
+    pub const BOUND: usize = 4;
+    /// So many arrivals at the first step pass first.
+    pub const IGNORED: usize = 5;
+    pub const STEPS: usize = 6;
+    pub const PLACES: usize = 7;
+    pub const MODULES: usize = 8;
+    /// 1: stop for a debugger when the last step is about to be made.
+    pub const STOP: usize = 9;
+}
+
+/// What is done with the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u64)]
+pub enum Mode {
+    /// Steps are made in their order: who comes early waits.
+    Force = 0,
+    /// No thread is between the first and the last step of a role while another is: as if all were under one lock.
+    Serialise = 1,
+    /// The first step waits until the last has been made.
+    Reverse = 2,
+}
+
+impl Mode {
+    pub fn from_word(word: u64) -> Option<Mode> {
+        [Mode::Force, Mode::Serialise, Mode::Reverse].into_iter().find(|mode| *mode as u64 == word)
+    }
+}
+
+/// Words of a place.
+pub mod place {
+    /// Number of the module.
+    pub const MODULE: usize = 0;
+    /// Return address, in the terms of the module's file.
+    pub const OFFSET: usize = 1;
+    /// From 0.
+    pub const STEP: usize = 2;
+    /// A `Purpose`.
+    pub const PURPOSE: usize = 3;
+    /// From 0. Different roles are different threads.
+    pub const ROLE: usize = 4;
+    /// Which variable is accessed, from 0; `NONE`: none, or not known. Steps with one variable touch the same bytes.
+    pub const VARIABLE: usize = 5;
+    /// An `Operand`.
+    pub const OPERAND: usize = 6;
+    /// How many bytes are accessed.
+    pub const BYTES: usize = 7;
+    /// How many calls follow; the place counts only if they led to it.
+    pub const CALLS: usize = 8;
+    pub const FIRST_CALL: usize = 9;
+
+    pub const NONE: u64 = u64::MAX;
+}
+
+/// What a place is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u64)]
+pub enum Purpose {
+    /// Here the step is made. It is done when the next event of the thread arrives.
+    Step = 0,
+    /// Here a thread waits for its turn before the step.
+    Gate = 1,
+    /// To be here is the step: the thread stays until all steps of this purpose that follow are made.
+    Meeting = 2,
+}
+
+impl Purpose {
+    pub fn from_word(word: u64) -> Option<Purpose> {
+        [Purpose::Step, Purpose::Gate, Purpose::Meeting]
+            .into_iter()
+            .find(|purpose| *purpose as u64 == word)
+    }
+}
+
+/// Which argument of the call is the address of what is accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u64)]
+pub enum Operand {
+    First = 0,
+    Second = 1,
+    Unknown = 2,
+}
+
+impl Operand {
+    pub fn from_word(word: u64) -> Option<Operand> {
+        [Operand::First, Operand::Second, Operand::Unknown]
+            .into_iter()
+            .find(|operand| *operand as u64 == word)
+    }
+}
+
+pub const OUTCOME_WORDS: usize = 16;
+pub const OUTCOME_STEP_WORDS: usize = 8;
+pub const OUTCOME_PLACE_WORDS: usize = 2;
+pub const MOST_OUTCOME_WORDS: usize =
+    OUTCOME_WORDS + MOST_STEPS * OUTCOME_STEP_WORDS + MOST_PLACES * OUTCOME_PLACE_WORDS;
+
+/// Words of an outcome's header.
+pub mod outcome {
+    pub const MAGIC: usize = 0;
+    pub const STEPS: usize = 1;
+    pub const PLACES: usize = 2;
+    /// How often all steps were made in their order.
+    pub const HITS: usize = 3;
+    /// `Serialise`, `Reverse`: how often threads came by in the wanted, inverse order.
+    pub const INVERSE_HITS: usize = 4;
+    /// Nanoseconds that threads were held, all together.
+    pub const HELD: usize = 5;
+    /// How often a thread was let go because its pause was over.
+    pub const TIMED_OUT: usize = 6;
+    /// How often a thread was let go because all others waited for it.
+    pub const BLOCKED: usize = 7;
+    /// Not 0: nothing is held any more, because the bound (1) or the budget (2) is reached.
+    pub const OVER: usize = 8;
+    /// The system call by which the partner of a held thread was seen to wait, plus 1.
+    pub const WAITED_IN: usize = 9;
+    /// The clock (`CLOCK_MONOTONIC`, nanoseconds) at the start and at the first hit.
+    pub const STARTED_AT: usize = 10;
+    pub const HIT_AT: usize = 11;
+}
+
+/// Words of a step in an outcome.
+pub mod outcome_step {
+    /// Threads that came to its places or gates.
+    pub const ARRIVED: usize = 0;
+    pub const HELD: usize = 1;
+    /// Made in its turn.
+    pub const MADE: usize = 2;
+    pub const TIMED_OUT: usize = 3;
+    pub const BLOCKED: usize = 4;
+}
+
+/// Words of a place in an outcome.
+pub mod outcome_place {
+    /// An `Arming`.
+    pub const ARMING: usize = 0;
+    pub const ARRIVED: usize = 1;
+}
+
+/// Whether a place is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u64)]
+pub enum Arming {
+    /// Its module is not (yet) in this process.
+    NoModule = 0,
+    Armed = 1,
+    /// There is no call that ends at this address.
+    NoCall = 2,
+    /// The system does not let its code be changed.
+    Refused = 3,
+}
+
+impl Arming {
+    pub fn from_word(word: u64) -> Option<Arming> {
+        [Arming::NoModule, Arming::Armed, Arming::NoCall, Arming::Refused]
+            .into_iter()
+            .find(|arming| *arming as u64 == word)
+    }
+}
