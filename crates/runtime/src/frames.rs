@@ -70,6 +70,12 @@ fn frames(thread: &Thread) -> &mut [Frame] {
     unsafe { core::slice::from_raw_parts_mut(bottom, count) }
 }
 
+/// The calls that led to where the thread is, from the inside out.
+pub fn innermost(thread: &Thread) -> impl Iterator<Item = u32> {
+    let calls = frames(thread).get(1..).unwrap_or(&[]);
+    calls.iter().rev().map(|frame| frame.call_site)
+}
+
 /// The current call stack as a context, spelled out in the recording if this thread has not done so yet.
 #[inline]
 pub fn context(thread: &Thread) -> Context {

@@ -1,6 +1,7 @@
 //! What is linked into the program under test. Ground rules: `RULES.md`.
 #![no_std]
 
+pub mod breakpoints;
 pub mod frames;
 pub mod heap;
 pub mod perturb;

@@ -14,6 +14,7 @@ pub mod words;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
+use crate::breakpoints;
 use crate::perturb;
 use crate::recorder::Recorder;
 use crate::shadow::region;
@@ -102,6 +103,7 @@ fn start_recording() -> Result<(), i32> {
     unsafe { *IN_FORCE.0.get() = Some(options) };
     open_file(&options)?;
     perturb::set(options.policy);
+    breakpoints::begin();
     process::begin();
     threads::prepare();
     process::watch();

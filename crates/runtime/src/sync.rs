@@ -7,6 +7,7 @@ use unpick_events::file::file_field;
 use unpick_events::header::Header;
 use unpick_events::{Address, Context, Kind, Site};
 
+use crate::breakpoints;
 use crate::frames;
 use crate::local;
 use crate::perturb::{self, Place};
@@ -31,6 +32,9 @@ pub fn record_for(
     site: u32,
     payload: &[u64],
 ) {
+    if breakpoints::are_on() {
+        breakpoints::note_synchronisation(thread, kind, flags, object);
+    }
     if !thread.recorder.is_on() {
         // If there is a file, it cannot grow any more.
         return thread.recorder.add(file_field::DROPPED, 1);

@@ -3,6 +3,7 @@
 //! Every call here returns the kernel's answer: a value, or `Err(errno)`.
 
 use core::arch::asm;
+use core::sync::atomic::AtomicU32;
 use libc::c_long;
 
 /// Makes a system call.
@@ -112,6 +113,32 @@ pub fn sleep(nanoseconds: u64) {
     let time = [(nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64];
     // SAFETY: `time` is a valid timespec and the remainder is not asked for.
     let _ = unsafe { call(libc::SYS_nanosleep, time.as_ptr() as usize, 0, 0, 0, 0, 0) };
+}
+
+/// Waits until `word` is not `seen` any more and somebody says so, or so many nanoseconds have passed, or less.
+pub fn wait_for_change(word: &AtomicU32, seen: u32, nanoseconds: u64) {
+    let time = [(nanoseconds / 1_000_000_000) as i64, (nanoseconds % 1_000_000_000) as i64];
+    let operation = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
+    let (word, time) = (core::ptr::from_ref(word) as usize, time.as_ptr() as usize);
+    // SAFETY: the word and the timespec outlive the call; the kernel only reads them.
+    let _ = unsafe { call(libc::SYS_futex, word, operation, seen as usize, time, 0, 0) };
+}
+
+/// Wakes all that wait for `word` to change.
+pub fn wake_all(word: &AtomicU32) {
+    let operation = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
+    let word = core::ptr::from_ref(word) as usize;
+    // SAFETY: the kernel uses the address as a name only.
+    let _ = unsafe { call(libc::SYS_futex, word, operation, i32::MAX as usize, 0, 0, 0) };
+}
+
+/// Sets what may be done with whole pages (`libc::PROT_…`).
+pub fn protect(address: u64, bytes: u64, protection: i32) -> Result<(), i32> {
+    // SAFETY: only used on code, which stays readable and executable, and on pages of our own.
+    unsafe {
+        call(libc::SYS_mprotect, address as usize, bytes as usize, protection as usize, 0, 0, 0)
+            .map(drop)
+    }
 }
 
 pub fn yield_now() {

@@ -4,9 +4,11 @@
 //! thread after its end (how many events it had recorded) is kept apart, by number.
 
 use core::cell::Cell;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering::*};
 use unpick_events::file::{file_field, lost};
 
+use crate::breakpoints;
+use crate::breakpoints::partners::Standing;
 use crate::frames::Frame;
 use crate::recorder::Recorder;
 use crate::shadow::cell;
@@ -82,8 +84,8 @@ pub struct Thread {
     hot: Cell<*const Hot>,
     resting: Hot,
     pub stream: Stream,
-    /// Set while the recorder works for this thread: a signal handler that comes in between is not recorded.
-    busy: AtomicBool,
+    /// `BUSY` while the recorder works for this thread: a signal handler that comes in between is not recorded.
+    busy: AtomicU8,
     /// The granule whose lock bit the thread holds or is taking; for the child after a fork.
     pub locked: AtomicPtr<cell::Cell>,
     pub free_readers: FreeList,
@@ -102,8 +104,20 @@ pub struct Thread {
     pub next_serial: Cell<u32>,
     /// Start and end of the heap block the thread asked for last.
     pub last_block: Cell<(u64, u64)>,
+    /// For breakpoints: what it waits for and holds; whether it is at one; the step of its role that comes next; the step
+    /// before which it was let on to its next release.
+    pub standing: Standing,
+    pub at_place: Cell<bool>,
+    pub next_step: Cell<Option<u8>>,
+    pub let_on: Cell<Option<u8>>,
     next_unused: AtomicPtr<Thread>,
 }
+
+/// Nothing is done for the thread.
+const IDLE: u8 = 0;
+const BUSY: u8 = 1;
+/// As `IDLE`, but its next event is waited for.
+const WATCHED: u8 = 2;
 
 impl Thread {
     #[inline]
@@ -177,18 +191,37 @@ impl Thread {
 
     /// As `enter`, for work that loses nothing if it is not done.
     pub fn enter_quietly(&self) -> Option<Busy<'_>> {
-        if self.busy.load(Relaxed) { None } else { self.enter() }
+        if self.busy.load(Relaxed) != IDLE { None } else { self.enter() }
+    }
+
+    /// The next event of the thread is told to the breakpoints. For it to show, no access passes in silence until then.
+    pub fn watch_next_event(&self) {
+        if self.busy.load(Relaxed) == IDLE {
+            self.hot().key.set(0);
+            self.busy.store(WATCHED, Relaxed);
+        }
+    }
+
+    #[cold]
+    fn event_after_step(&self) {
+        self.busy.store(IDLE, Relaxed);
+        self.hot().key.set(self.number() as u32 | cell::SOLE);
+        breakpoints::next_event(self);
     }
 
     /// Marks the recorder as working for this thread. `None` if it already is: a signal handler came in between.
     #[inline]
     pub fn enter(&self) -> Option<Busy<'_>> {
-        if self.busy.load(Relaxed) {
-            self.recorder.mark_lost(lost::SIGNAL);
-            self.recorder.add(file_field::DROPPED, 1);
-            return None;
+        match self.busy.load(Relaxed) {
+            IDLE => {}
+            WATCHED => self.event_after_step(),
+            _ => {
+                self.recorder.mark_lost(lost::SIGNAL);
+                self.recorder.add(file_field::DROPPED, 1);
+                return None;
+            }
         }
-        self.busy.store(true, Relaxed);
+        self.busy.store(BUSY, Relaxed);
         core::sync::atomic::compiler_fence(SeqCst);
         Some(Busy { thread: self })
     }
@@ -203,7 +236,7 @@ impl Drop for Busy<'_> {
     #[inline]
     fn drop(&mut self) {
         core::sync::atomic::compiler_fence(SeqCst);
-        self.thread.busy.store(false, Relaxed);
+        self.thread.busy.store(IDLE, Relaxed);
     }
 }
 
@@ -272,7 +305,11 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     let thread = take_unused().or_else(|| map_new(recorder))?;
     thread.number.set(number);
     thread.stream.reset();
-    thread.busy.store(false, Relaxed);
+    thread.busy.store(IDLE, Relaxed);
+    thread.standing.reset();
+    thread.at_place.set(false);
+    thread.next_step.set(None);
+    thread.let_on.set(None);
     let hot = &thread.resting;
     hot.key.set(number as u32 | cell::SOLE);
     hot.kept.set(if recorder.is_full() || crate::perturb::at_accesses() {

@@ -12,6 +12,7 @@ use unpick_events::kind::access_flags;
 use unpick_events::{Kind, MemoryOrder};
 
 use super::hooks;
+use crate::breakpoints;
 use crate::local;
 use crate::shadow::cell::{GRANULE, LOCKED, QUAD};
 use crate::shadow::region::cell;
@@ -47,6 +48,9 @@ fn exchange_flags(order: i32) -> u16 {
     flags_of(order, true) | access_flags::FAILED_EXCHANGE
 }
 
+/// The flags of a compare-exchange by which a lock is usually taken.
+const TAKES_LOCK: u16 = MemoryOrder::Acquire as u16 | MAY_LOCK | access_flags::FAILED_EXCHANGE;
+
 /// Performs an atomic access so that its place in the recording agrees with its effect.
 fn perform<T>(
     address: u64,
@@ -58,6 +62,9 @@ fn perform<T>(
     let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else {
         return action().0;
     };
+    if flags == TAKES_LOCK {
+        breakpoints::before_acquire();
+    }
     let access = Access { kind: Kind::ReadWrite, flags, address, bytes, site: site as u32 };
     let mut kind = Kind::Read;
     let answer = touch_around(thread, &access, || {
@@ -76,6 +83,10 @@ fn perform<T>(
                 ..access
             },
         );
+    }
+    if flags & MAY_LOCK != 0 {
+        // A lock that the program made of atomics may have been released.
+        breakpoints::after_release();
     }
     answer
 }

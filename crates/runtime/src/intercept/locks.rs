@@ -14,6 +14,7 @@ use unpick_events::kind::lock_flags::{
 
 use super::intercepts;
 use super::objects::{self, destroyed, initialised};
+use crate::breakpoints;
 use crate::local;
 use crate::sync;
 
@@ -161,6 +162,7 @@ impl Wanted {
     ) -> c_int {
         objects::look_at(self.address, self.site);
         sync::perturb();
+        breakpoints::before_acquire();
         let mut answer = attempt();
         if answer == busy {
             self.record(Kind::LockWait);
@@ -189,6 +191,7 @@ impl Wanted {
         self.record(Kind::Release);
         let answer = release();
         sync::perturb();
+        breakpoints::after_release();
         answer
     }
 }

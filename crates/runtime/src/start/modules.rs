@@ -12,8 +12,9 @@ use unpick_events::Kind;
 use unpick_events::file::lost;
 
 use super::options::text_at;
-use super::path::TEXT;
+use super::path::{TEXT, Text};
 use super::words::{Shared, WORDS, Words};
+use crate::breakpoints;
 use crate::sync;
 use crate::sys;
 use crate::thread::Thread;
@@ -212,9 +213,7 @@ impl Table {
 /// Libraries of the system are not built with hooks, and where they share low bits with a module that is, the reader
 /// of the recording takes that one. With several of them in every process and addresses drawn at random, it happens.
 fn is_system(info: &dl_phdr_info) -> bool {
-    // SAFETY: a zero-terminated name, or null.
-    let name =
-        unsafe { if info.dlpi_name.is_null() { &[] } else { text_at(info.dlpi_name.cast()) } };
+    let name = name_of(info);
     [&b"/lib"[..], b"/usr/lib", b"linux-vdso"].iter().any(|start| name.starts_with(start))
 }
 
@@ -248,6 +247,7 @@ impl Scan<'_> {
         }
         if self.table.add(module) {
             tell(self.thread, info, &extent);
+            arm_breakpoints(info, &extent);
         }
     }
 }
@@ -298,21 +298,48 @@ fn tell(thread: &Thread, info: &dl_phdr_info, extent: &Extent) {
     });
 }
 
+fn arm_breakpoints(info: &dl_phdr_info, extent: &Extent) {
+    let range = breakpoints::arm::Range { low: extent.low, high: extent.high };
+    breakpoints::module_is_there(info.dlpi_addr, range, |is_build_id, name| {
+        if is_build_id {
+            return hex_of(id_of(info)).eq(name.iter().copied());
+        }
+        let told = TEXT.try_with(|text| {
+            fill_path(text, info);
+            is_same(text.as_bytes(), name)
+        });
+        told.unwrap_or(false)
+    });
+}
+
+/// Without `memcmp`: see RULES.md.
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// The build id of a module; empty if it has none.
+fn id_of(info: &dl_phdr_info) -> &[u8] {
+    let mut notes = segments(info).iter().filter(|segment| segment.p_type == PT_NOTE);
+    let id = notes.find_map(|segment| {
+        let start = info.dlpi_addr.wrapping_add(segment.p_vaddr);
+        // SAFETY: a note segment is part of the loaded module.
+        build_id(unsafe {
+            core::slice::from_raw_parts(start as *const u8, segment.p_memsz as usize)
+        })
+    });
+    id.unwrap_or(&[])
+}
+
+fn hex_of(id: &[u8]) -> impl Iterator<Item = u8> {
+    id.iter().take(MOST_ID_BYTES).flat_map(|byte| [hex_digit(byte >> 4), hex_digit(byte & 15)])
+}
+
 fn push_build_id(words: &mut Words, info: &dl_phdr_info) {
     let mut hex = [0; 2 * MOST_ID_BYTES];
-    let id =
-        segments(info).iter().filter(|segment| segment.p_type == PT_NOTE).find_map(|segment| {
-            let start = info.dlpi_addr.wrapping_add(segment.p_vaddr);
-            // SAFETY: a note segment is part of the loaded module.
-            build_id(unsafe {
-                core::slice::from_raw_parts(start as *const u8, segment.p_memsz as usize)
-            })
-        });
     let mut length = 0;
-    for byte in id.unwrap_or(&[]).iter().take(MOST_ID_BYTES) {
-        hex[length] = hex_digit(byte >> 4);
-        hex[length + 1] = hex_digit(byte & 15);
-        length += 2;
+    for (digit, place) in hex_of(id_of(info)).zip(&mut hex) {
+        *place = digit;
+        length += 1;
     }
     words.push_text(&hex[..length]);
 }
@@ -345,23 +372,30 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// The path of a module, absolute where it can be: the executable's own is asked of the kernel.
 fn push_path(words: &mut Words, info: &dl_phdr_info) {
-    // SAFETY: a zero-terminated name, or null.
-    let name =
-        unsafe { if info.dlpi_name.is_null() { &[] } else { text_at(info.dlpi_name.cast()) } };
     let told = TEXT.try_with(|text| {
-        if name.is_empty() {
-            text.fill(|buffer| sys::read_link(b"/proc/self/exe\0", buffer));
-        } else if name[0] != b'/' && name.contains(&b'/') {
-            text.fill(sys::working_folder);
-            text.push(b"/");
-            text.push(name);
-        } else {
-            text.cut(0);
-            text.push(name);
-        }
+        fill_path(text, info);
         words.push_text(text.as_bytes());
     });
     if told.is_none() {
-        words.push_text(name);
+        words.push_text(name_of(info));
+    }
+}
+
+fn name_of(info: &dl_phdr_info) -> &[u8] {
+    // SAFETY: a zero-terminated name, or null.
+    unsafe { if info.dlpi_name.is_null() { &[] } else { text_at(info.dlpi_name.cast()) } }
+}
+
+fn fill_path(text: &mut Text, info: &dl_phdr_info) {
+    let name = name_of(info);
+    if name.is_empty() {
+        text.fill(|buffer| sys::read_link(b"/proc/self/exe\0", buffer));
+    } else if name[0] != b'/' && name.contains(&b'/') {
+        text.fill(sys::working_folder);
+        text.push(b"/");
+        text.push(name);
+    } else {
+        text.cut(0);
+        text.push(name);
     }
 }

@@ -6,6 +6,7 @@ use unpick_events::Kind;
 use unpick_events::file::file_field;
 
 use super::{modules, open_file, options_in_force, path, recorder, tell_facts, threads, words};
+use crate::breakpoints;
 use crate::local;
 use crate::sync;
 use crate::sys;
@@ -91,6 +92,7 @@ pub extern "C" fn is_perhaps_forked_child() {
     }
     PROCESS.store(this, Release);
     local::cold().forget_kernel_id();
+    breakpoints::end_of_process_image();
     path::TEXT.free_after_fork();
     words::WORDS.free_after_fork();
     let (was_on, parent_stamp) = (recorder().is_on(), recorder().last_stamp());

@@ -9,6 +9,7 @@ use unpick_events::Kind;
 use unpick_events::file::file_field;
 
 use super::recorder;
+use crate::breakpoints;
 use crate::local::{self, Stage};
 use crate::perturb::{self, Place};
 use crate::stack;
@@ -138,6 +139,7 @@ fn ends() {
     stack::frames_gone(thread, high);
     sync::record_for(thread, Kind::ThreadEnd, 0, 0, 0, &[sys::clock(libc::CLOCK_MONOTONIC)]);
     recorder().set(file_field::STAMPS, recorder().last_stamp() as u64);
+    breakpoints::end_of_thread(thread);
     thread::end(thread);
 }
 

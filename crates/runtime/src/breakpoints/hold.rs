@@ -1,0 +1,466 @@
+//! Where threads come to a place, and wait.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+use unpick_events::Kind;
+use unpick_events::schedule::{
+    MOST_STEPS, MOST_WORDS, Mode, Operand, Purpose, VARIABLE, outcome, outcome_place, outcome_step,
+};
+
+use super::order::{Answer, Arrival, Bytes, GiveUp, Order};
+use super::outcome as told;
+use super::partners::{Obstacle, obstacle};
+use super::plan::{Entry, Plan};
+use super::{ON, arm};
+use crate::frames;
+use crate::local;
+use crate::start::options;
+use crate::start::path::TEXT;
+use crate::start::words::Shared;
+use crate::sys;
+use crate::thread::Thread;
+
+struct Board {
+    plan: Plan,
+    order: Order,
+}
+
+static BOARD: Shared<Board> = Shared::new(Board { plan: Plan::NONE, order: Order::new() });
+static WORDS: Shared<[u64; MOST_WORDS]> = Shared::new([0; MOST_WORDS]);
+
+/// Changes whenever a thread that waits may go on.
+static CHANGES: AtomicU32 = AtomicU32::new(0);
+/// How often waiting at each step was in vain, since the last hit: because the pause was over, because others were blocked. It becomes
+/// shorter.
+static TIMED_OUT: PerStep = [const { AtomicU32::new(0) }; MOST_STEPS];
+static BLOCKED: PerStep = [const { AtomicU32::new(0) }; MOST_STEPS];
+type PerStep = [AtomicU32; MOST_STEPS];
+/// Nanoseconds that threads were held.
+static HELD: AtomicU64 = AtomicU64::new(0);
+
+/// Who waits looks around this often, in nanoseconds.
+const SLICE: u64 = 500_000;
+/// Others are taken to be blocked if they were for so long.
+const CERTAIN_AFTER: u64 = 2_000_000;
+const PERHAPS_AFTER: u64 = 20_000_000;
+/// A wait in vain halves the next, so often.
+const MOST_HALVINGS: u32 = 5;
+
+fn halvings(vain: &PerStep, step: u8) -> u32 {
+    vain[step as usize % MOST_STEPS].load(Relaxed).min(MOST_HALVINGS)
+}
+
+/// Reads the schedule that the environment names, if it does. Places are armed as modules are seen.
+pub fn begin() {
+    let name = VARIABLE.as_bytes();
+    let Some(path) = options::variable(name).and_then(|rest| rest.strip_prefix(b"=")) else {
+        return;
+    };
+    if read_plan(path) && begin_outcome() {
+        ON.store(true, Release);
+    }
+}
+
+fn read_plan(path: &[u8]) -> bool {
+    let read = WORDS.try_with(|words| {
+        let length = TEXT.try_with(|text| {
+            text.cut(0);
+            text.push(path);
+            text.push(b"\0");
+            // SAFETY: the words as bytes: any content is a value of theirs.
+            let bytes = unsafe {
+                core::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), MOST_WORDS * 8)
+            };
+            sys::read_file(text.as_bytes(), bytes)
+        });
+        let Some(Ok(length)) = length else { return false };
+        let words = &words[..length / 8];
+        BOARD.try_with(|board| board.plan.read(words)).unwrap_or(false)
+    });
+    read.unwrap_or(false)
+}
+
+/// Creates `<run folder>/<process>-<n>.outcome` with the first n that is free.
+fn begin_outcome() -> bool {
+    const MOST_IMAGES: u64 = 10_000;
+    let begun = TEXT.try_with(|text| {
+        text.begin_path();
+        let stem = text.length();
+        for image in 0..MOST_IMAGES {
+            text.cut(stem);
+            text.push(b"-");
+            text.push_number(image);
+            text.push(b".outcome\0");
+            match BOARD.try_with(|board| told::begin(text.as_bytes(), &board.plan)) {
+                Some(Ok(())) => return true,
+                Some(Err(libc::EEXIST)) => {}
+                _ => return false,
+            }
+        }
+        false
+    });
+    begun.unwrap_or(false)
+}
+
+/// A module is there: its places are armed.
+pub fn module_is_there(bias: u64, range: arm::Range, is_it: impl Fn(bool, &[u8]) -> bool) {
+    if !super::are_on() {
+        return;
+    }
+    with_board(|board| {
+        for (module, name) in board.plan.modules().iter().enumerate() {
+            if is_it(name.is_build_id, name.text()) {
+                arm::arm(&board.plan, module as u8, bias, range);
+            }
+        }
+    });
+}
+
+/// In the child after a fork, and when the process is over: nobody is held any more.
+pub fn end_of_process_image() {
+    ON.store(false, Release);
+    BOARD.free_after_fork();
+    told::leave();
+}
+
+/// Runs `action` with the board. It is held for moments only, and never by a thread that waits.
+fn with_board<A>(mut action: impl FnMut(&mut Board) -> A) -> Option<A> {
+    const MOST_TRIES: u32 = 10_000;
+    for _ in 0..MOST_TRIES {
+        if let Some(answer) = BOARD.try_with(&mut action) {
+            return Some(answer);
+        }
+        sys::yield_now();
+    }
+    None
+}
+
+fn now() -> u64 {
+    sys::clock(libc::CLOCK_MONOTONIC)
+}
+
+/// The arguments of the call that leads to a place.
+#[repr(C)]
+pub struct Arguments {
+    pub first: u64,
+    pub second: u64,
+}
+
+/// A thread is at a place: perhaps waits until it may go on.
+pub fn arrive(site: usize, arguments: &Arguments) {
+    if !super::are_on() {
+        return;
+    }
+    let Some(thread) = local::thread() else { return };
+    // A signal handler that comes to a place while its thread is at one passes.
+    if thread.at_place.get() {
+        return;
+    }
+    thread.at_place.set(true);
+    come(thread, site, arguments);
+    thread.at_place.set(false);
+}
+
+fn come(thread: &Thread, site: usize, arguments: &Arguments) {
+    let visit = Visit { thread, site, arguments };
+    visit.count();
+    if let Some(step) = thread.let_on.take()
+        && visit.is_step(step)
+    {
+        // It was let on to where it gives back what others wait for, and that did not come before its step.
+        with_board(|board| board.order.abandon(thread.number(), now()));
+        return;
+    }
+    let mut wait = Wait::new(thread);
+    loop {
+        let seen = CHANGES.load(Acquire);
+        match visit.ask() {
+            Answer::Pass => break,
+            Answer::Make { step } => {
+                visit.makes(step);
+                break;
+            }
+            Answer::Wait { step } => {
+                if wait.goes_on(step, seen) == Going::Free {
+                    break;
+                }
+            }
+        }
+    }
+    wait.end();
+}
+
+/// A thread at a place.
+struct Visit<'a> {
+    thread: &'a Thread,
+    site: usize,
+    arguments: &'a Arguments,
+}
+
+impl Visit<'_> {
+    fn count(&self) {
+        with_board(|board| {
+            for (at, entry) in arm::entries_at(&board.plan, self.site) {
+                told::add(told::of_place(&board.plan, at, outcome_place::ARRIVED), 1);
+                if self.is_called_from(entry) {
+                    told::add(told::of_step(entry.step, outcome_step::ARRIVED), 1);
+                }
+            }
+        });
+    }
+
+    fn is_step(&self, step: u8) -> bool {
+        with_board(|board| {
+            arm::entries_at(&board.plan, self.site)
+                .any(|(_, entry)| entry.step == step && entry.purpose != Purpose::Gate)
+        })
+        .unwrap_or(false)
+    }
+
+    fn ask(&self) -> Answer {
+        let answer = with_board(|board| {
+            let arrivals = arm::entries_at(&board.plan, self.site)
+                .filter(|(_, entry)| self.is_called_from(entry))
+                .map(|(_, entry)| Arrival { entry, bytes: self.bytes(entry) });
+            let before = board.order.counts;
+            let answer = board.order.arrive(&board.plan, self.thread.number(), arrivals, now());
+            tell_counts(board, before);
+            answer
+        });
+        answer.unwrap_or(Answer::Pass)
+    }
+
+    fn bytes(&self, entry: &Entry) -> Bytes {
+        let start = match entry.operand {
+            Operand::First => self.arguments.first,
+            Operand::Second => self.arguments.second,
+            Operand::Unknown => return Bytes::default(),
+        };
+        Bytes { start, length: entry.bytes }
+    }
+
+    /// Whether the calls that the entry asks for led here.
+    fn is_called_from(&self, entry: &Entry) -> bool {
+        let mut wanted = entry.calls().iter().map(arm::address_of);
+        frames::innermost(self.thread).take(entry.calls().len()).eq(&mut wanted)
+            || entry.calls().is_empty()
+    }
+
+    /// The thread makes a step: its next event says that it is made.
+    fn makes(&self, step: u8) {
+        told::add(told::of_step(step, outcome_step::MADE), 1);
+        self.thread.watch_next_event();
+        wake_all();
+        let is_to_stop = with_board(|board| {
+            self.thread.next_step.set(board.plan.next_of_role(step));
+            board.plan.stop && step + 1 == board.plan.steps
+        });
+        if is_to_stop == Some(true) {
+            unpick_all_are_there();
+        }
+    }
+}
+
+/// A debugger stops here: the last step of a schedule is about to be made, and the threads are where they shall be.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub extern "C" fn unpick_all_are_there() {
+    // SAFETY: no instruction at all; keeps the function from being removed.
+    unsafe { core::arch::asm!("", options(nostack, preserves_flags)) };
+}
+
+fn tell_counts(board: &Board, before: super::order::Counts) {
+    let counts = board.order.counts;
+    if counts == before {
+        return;
+    }
+    told::word(outcome::HITS).store(counts.hits, Relaxed);
+    told::word(outcome::INVERSE_HITS).store(counts.inverse_hits, Relaxed);
+    if before.hits == 0 && counts.hits > 0 {
+        told::word(outcome::HIT_AT).store(now(), Relaxed);
+    }
+    TIMED_OUT.iter().chain(&BLOCKED).for_each(|vain| vain.store(0, Relaxed));
+    let is_forced = board.plan.mode == Mode::Force;
+    if is_forced && board.plan.bound != 0 && counts.hits >= board.plan.bound {
+        is_over(BOUND_REACHED);
+    }
+}
+
+const BOUND_REACHED: u64 = 1;
+const BUDGET_SPENT: u64 = 2;
+
+fn is_over(why: u64) {
+    told::word(outcome::OVER).store(why, Relaxed);
+    ON.store(false, Release);
+    wake_all();
+}
+
+fn wake_all() {
+    CHANGES.fetch_add(1, Release);
+    sys::wake_all(&CHANGES);
+}
+
+#[derive(PartialEq, Eq)]
+enum Going {
+    /// Ask again.
+    On,
+    Free,
+}
+
+/// One wait of a thread.
+struct Wait<'a> {
+    thread: &'a Thread,
+    since: u64,
+    step: Option<u8>,
+    /// Since when others have been seen to be blocked.
+    blocked_since: Option<u64>,
+}
+
+impl<'a> Wait<'a> {
+    fn new(thread: &'a Thread) -> Self {
+        Self { thread, since: 0, step: None, blocked_since: None }
+    }
+
+    /// Waits a little for its turn at `step`, unless it has been long enough.
+    fn goes_on(&mut self, step: u8, seen: u32) -> Going {
+        if !super::are_on() {
+            return Going::Free;
+        }
+        let now = now();
+        self.begin(step, now);
+        let why = self.reason_to_give_up(step, now);
+        let Some(why) = why else {
+            sys::wait_for_change(&CHANGES, seen, SLICE);
+            return Going::On;
+        };
+        self.give_up(step, why, now);
+        Going::Free
+    }
+
+    fn begin(&mut self, step: u8, now: u64) {
+        if self.step.is_none() {
+            self.since = now;
+            self.thread.standing.is_held.store(true, Relaxed);
+            told::add(told::of_step(step, outcome_step::HELD), 1);
+        }
+        self.step = Some(step);
+    }
+
+    fn reason_to_give_up(&mut self, step: u8, now: u64) -> Option<GiveUp> {
+        let (pause, budget) = with_board(|board| (board.plan.pause, board.plan.budget))?;
+        let waited = now.saturating_sub(self.since);
+        if HELD.load(Relaxed).saturating_add(waited) >= budget {
+            is_over(BUDGET_SPENT);
+        }
+        if waited >= pause >> halvings(&TIMED_OUT, step) {
+            return Some(GiveUp::TimedOut);
+        }
+        let (kind, after) = match obstacle(self.thread) {
+            Obstacle::None => {
+                self.blocked_since = None;
+                return None;
+            }
+            Obstacle::Perhaps(kind) => (kind, PERHAPS_AFTER),
+            Obstacle::Certain(kind) => (kind, CERTAIN_AFTER),
+        };
+        let since = *self.blocked_since.get_or_insert(now);
+        let is_long = now.saturating_sub(since) >= after >> halvings(&BLOCKED, step);
+        if is_long {
+            told::word(outcome::WAITED_IN).store(kind as u64 + 1, Relaxed);
+        }
+        let is_in_the_way = kind == Kind::LockWait as u8;
+        is_long.then_some(if is_in_the_way { GiveUp::InTheWay } else { GiveUp::Blocked })
+    }
+
+    fn give_up(&self, step: u8, why: GiveUp, now: u64) {
+        let (of_step, of_all, vain) = match why {
+            GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, &TIMED_OUT),
+            _ => (outcome_step::BLOCKED, outcome::BLOCKED, &BLOCKED),
+        };
+        told::add(told::of_step(step, of_step), 1);
+        told::add(told::word(of_all), 1);
+        vain[step as usize % MOST_STEPS].fetch_add(1, Relaxed);
+        let who = self.thread.number();
+        let is_let_on = with_board(|board| {
+            board.order.give_up(&board.plan, who, step, why, now);
+            why == GiveUp::InTheWay && board.order.has_role(who)
+        });
+        if is_let_on == Some(true) {
+            self.thread.let_on.set(Some(step));
+        }
+        wake_all();
+    }
+
+    fn end(&self) {
+        if self.step.is_some() {
+            self.thread.standing.is_held.store(false, Relaxed);
+            let waited = now().saturating_sub(self.since);
+            HELD.fetch_add(waited, Relaxed);
+            told::add(told::word(outcome::HELD), waited);
+        }
+    }
+}
+
+/// The thread is about to take a lock. Between two steps of its role it waits here for its turn at the second, rather than there:
+/// the lock may be what the others need on their way.
+#[inline]
+pub fn before_acquire() {
+    if super::are_on()
+        && let Some(thread) = local::thread()
+        && let Some(step) = thread.next_step.get()
+        && thread.standing.holds_nothing()
+    {
+        wait_for_turn(thread, step);
+    }
+}
+
+/// The thread has released a lock. If it was let on to do so it waits here for its turn.
+#[inline]
+pub fn after_release() {
+    if super::are_on()
+        && let Some(thread) = local::thread()
+        && let Some(step) = thread.let_on.take()
+    {
+        wait_for_turn(thread, step);
+    }
+}
+
+#[cold]
+fn wait_for_turn(thread: &Thread, step: u8) {
+    if thread.at_place.replace(true) {
+        return;
+    }
+    let mut wait = Wait::new(thread);
+    loop {
+        let seen = CHANGES.load(Acquire);
+        let must = with_board(|board| {
+            board.order.must_wait_for(&board.plan, thread.number(), step, now())
+        });
+        if must != Some(true) || wait.goes_on(step, seen) == Going::Free {
+            break;
+        }
+    }
+    wait.end();
+    thread.next_step.set(None);
+    thread.at_place.set(false);
+}
+
+/// The next event of a thread that has just passed a step: the step is made.
+#[cold]
+pub fn next_event(thread: &Thread) {
+    if super::are_on() {
+        with_board(|board| {
+            let before = board.order.counts;
+            board.order.event_of(&board.plan, thread.number(), now());
+            tell_counts(board, before);
+        });
+        wake_all();
+    }
+}
+
+/// The thread has ended.
+pub fn end_of_thread(thread: &Thread) {
+    if super::are_on() {
+        with_board(|board| board.order.end_of(&board.plan, thread.number(), now()));
+        wake_all();
+    }
+}

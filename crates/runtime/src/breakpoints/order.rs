@@ -1,0 +1,520 @@
+//! Who may go on and who waits: the order of steps as a state machine, without clocks, threads or memory of its own.
+//!
+//! Takes   arrivals of threads at places, their next events, the time.   Gives  whether a thread passes, makes a step, or waits.
+//! A thread that waits asks again whenever something has changed; asking twice does no harm.
+//!
+//! **Force**: steps are made one after the other. Who comes to a step, or to a gate before it, that is not due yet, waits. A role
+//! belongs to the thread that made its first step, and a variable to the bytes of its first access; others pass. When the last step is
+//! about to be made the order was forced (a hit), and everything begins anew.
+//! **Serialise**: only one thread at a time is between the entrance of a role and its last step.
+//! **Reverse**: the first step waits until the last one has been made, and has not been for a little while.
+//!
+//! Misses  that a thread has made its step before its next event arrives; after `SETTLED` it is taken for granted.
+
+use unpick_events::schedule::{MOST_VARIABLES, Mode, Purpose};
+
+use super::plan::{Entry, MOST_ROLES, Plan};
+
+/// A thread's number.
+pub type Who = u16;
+
+/// A step is taken as made after so many nanoseconds if the thread has shown no further event.
+pub const SETTLED: u64 = 10_000_000;
+/// A thread that made the first step and is neither waiting nor going on for so long gives way to another.
+const STALE: u64 = 2_000_000;
+/// `Reverse`: the last step may come again; the first waits until it has not for so long.
+const QUIET: u64 = 5_000_000;
+/// Who was let go at a gate is not stopped again at its step. More than this many at a time are forgotten.
+const MOST_EXCUSED: usize = 16;
+
+/// Some bytes; empty if not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bytes {
+    pub start: u64,
+    pub length: u64,
+}
+
+impl Bytes {
+    fn may_be(self, other: Bytes) -> bool {
+        self.length == 0
+            || other.length == 0
+            || (self.start < other.start.saturating_add(other.length)
+                && other.start < self.start.saturating_add(self.length))
+    }
+}
+
+/// A thread at a place that is an entry of the plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    pub entry: &'a Entry,
+    pub bytes: Bytes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    Pass,
+    /// The thread makes this step now.
+    Make {
+        step: u8,
+    },
+    /// It waits for its turn to make this step.
+    Wait {
+        step: u8,
+    },
+}
+
+/// Why a thread is let go before its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GiveUp {
+    TimedOut,
+    /// Nobody else can come.
+    Blocked,
+    /// Somebody waits for a lock that it holds, as far as can be told.
+    InTheWay,
+}
+
+/// What happened, for the outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub hits: u64,
+    pub inverse_hits: u64,
+}
+
+/// A thread that is making a step.
+#[derive(Debug, Clone, Copy)]
+struct Making {
+    who: Who,
+    since: u64,
+}
+
+pub struct Order {
+    pub counts: Counts,
+    /// The step that is due.
+    next: u8,
+    making: Option<Making>,
+    roles: [Option<Who>; MOST_ROLES],
+    variables: [Option<Bytes>; MOST_VARIABLES],
+    /// When the last step was made.
+    since: u64,
+    /// Threads that wait; 0: free.
+    waiting: [Who; MOST_WAITING],
+    ignored: u64,
+    excused: [(Who, u8); MOST_EXCUSED],
+    next_excuse: usize,
+    /// Counts meetings: who waits at one goes on when it has changed.
+    meetings: u32,
+    met: [(Who, u32); MOST_ROLES],
+    region: Region,
+    reversal: Reversal,
+}
+
+const MOST_WAITING: usize = 64;
+
+/// `Serialise`: who is inside.
+struct Region {
+    owner: Option<(Who, u8)>,
+    /// It makes the last step of its role.
+    is_leaving: bool,
+    /// Robbed of the region while inside.
+    robbed: Option<Who>,
+    /// Roles that have gone through since the last inverse hit, as bits, and by whom the first.
+    seen: u32,
+    seen_by: Who,
+}
+
+/// `Reverse`: what was made.
+struct Reversal {
+    last_made: Option<(Who, Bytes)>,
+    last_seen: u64,
+    first_made: Option<(Who, Bytes)>,
+    is_counted: bool,
+}
+
+impl Order {
+    pub const fn new() -> Order {
+        Order {
+            counts: Counts { hits: 0, inverse_hits: 0 },
+            next: 0,
+            making: None,
+            roles: [None; MOST_ROLES],
+            variables: [None; MOST_VARIABLES],
+            since: 0,
+            waiting: [0; MOST_WAITING],
+            ignored: 0,
+            excused: [(0, 0); MOST_EXCUSED],
+            next_excuse: 0,
+            meetings: 0,
+            met: [(0, 0); MOST_ROLES],
+            region: Region { owner: None, is_leaving: false, robbed: None, seen: 0, seen_by: 0 },
+            reversal: Reversal {
+                last_made: None,
+                last_seen: 0,
+                first_made: None,
+                is_counted: false,
+            },
+        }
+    }
+
+    /// A thread is at a place: all entries of the plan that speak of it.
+    pub fn arrive<'a>(
+        &mut self,
+        plan: &Plan,
+        who: Who,
+        arrivals: impl Iterator<Item = Arrival<'a>>,
+        now: u64,
+    ) -> Answer {
+        self.event_of(plan, who, now);
+        self.settle_by_time(plan, now);
+        let mut answer = Answer::Pass;
+        for arrival in arrivals {
+            let judged = match plan.mode {
+                Mode::Force => self.force(plan, who, &arrival, now),
+                Mode::Serialise => self.serialise(plan, who, &arrival, now),
+                Mode::Reverse => self.reverse(plan, who, &arrival, now),
+            };
+            match judged {
+                Answer::Make { .. } => {
+                    answer = judged;
+                    break;
+                }
+                Answer::Wait { .. } => answer = judged,
+                Answer::Pass => {}
+            }
+        }
+        self.set_waiting(who, matches!(answer, Answer::Wait { .. }));
+        answer
+    }
+
+    /// The next event of a thread has come: the step it was making is made.
+    pub fn event_of(&mut self, plan: &Plan, who: Who, now: u64) {
+        if self.making.is_some_and(|making| making.who == who) {
+            self.settle(plan, now);
+        }
+    }
+
+    fn settle_by_time(&mut self, plan: &Plan, now: u64) {
+        if self.making.is_some_and(|making| now.saturating_sub(making.since) >= SETTLED) {
+            self.settle(plan, now);
+        }
+    }
+
+    fn settle(&mut self, plan: &Plan, now: u64) {
+        let Some(making) = self.making.take() else { return };
+        self.since = now;
+        match plan.mode {
+            Mode::Force => {}
+            Mode::Serialise => self.leave_region(making.who),
+            Mode::Reverse => self.reversal.last_seen = now,
+        }
+    }
+
+    fn set_waiting(&mut self, who: Who, is_waiting: bool) {
+        let known = self.waiting.iter().position(|waiting| *waiting == who);
+        match (known, is_waiting) {
+            (Some(at), false) => self.waiting[at] = 0,
+            (None, true) => {
+                if let Some(free) = self.waiting.iter_mut().find(|waiting| **waiting == 0) {
+                    *free = who;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub fn is_waiting(&self, who: Who) -> bool {
+        self.waiting.contains(&who)
+    }
+
+    /// Whether a thread has a part in what is under way: it has made a step of its role.
+    pub fn has_role(&self, who: Who) -> bool {
+        self.roles.contains(&Some(who))
+    }
+
+    /// Whether a thread that has a role still has to wait before it makes `step`.
+    pub fn must_wait_for(&mut self, plan: &Plan, who: Who, step: u8, now: u64) -> bool {
+        self.event_of(plan, who, now);
+        self.settle_by_time(plan, now);
+        let must = plan.mode == Mode::Force
+            && self.has_role(who)
+            && (step > self.next || (step == self.next && self.making.is_some()));
+        self.set_waiting(who, must);
+        must
+    }
+
+    /// A thread does not wait any more.
+    pub fn give_up(&mut self, plan: &Plan, who: Who, step: u8, why: GiveUp, now: u64) {
+        self.set_waiting(who, false);
+        match plan.mode {
+            // It goes on to where it gives the lock back: what has been made still counts.
+            Mode::Force if why == GiveUp::InTheWay && self.has_role(who) => {}
+            Mode::Force if self.has_role(who) => self.begin_anew(now),
+            Mode::Force => self.excuse(who, step),
+            Mode::Serialise => self.rob(plan, who, step),
+            // It makes its step now, or soon after a gate: on bytes that are not known yet.
+            Mode::Reverse => self.reversal.first_made = Some((who, Bytes::default())),
+        }
+    }
+
+    /// A thread that was let on has come to its step after all.
+    pub fn abandon(&mut self, who: Who, now: u64) {
+        if self.has_role(who) {
+            self.begin_anew(now);
+        }
+    }
+
+    /// The thread has ended.
+    pub fn end_of(&mut self, plan: &Plan, who: Who, now: u64) {
+        self.event_of(plan, who, now);
+        self.set_waiting(who, false);
+        self.abandon(who, now);
+        if self.region.owner.is_some_and(|(owner, _)| owner == who) {
+            self.region.owner = None;
+        }
+    }
+
+    fn excuse(&mut self, who: Who, step: u8) {
+        self.excused[self.next_excuse] = (who, step);
+        self.next_excuse = (self.next_excuse + 1) % MOST_EXCUSED;
+    }
+
+    /// Whether the thread is at the step that it was let go before. An excuse is good once, and not beyond the next gate.
+    fn is_excused(&mut self, who: Who, entry: &Entry) -> bool {
+        let known = self.excused.iter_mut().find(|excused| **excused == (who, entry.step));
+        let Some(known) = known else { return false };
+        *known = (0, 0);
+        entry.purpose != Purpose::Gate
+    }
+
+    // Force
+
+    fn begin_anew(&mut self, now: u64) {
+        self.next = 0;
+        self.making = None;
+        self.roles = [None; MOST_ROLES];
+        self.variables = [None; MOST_VARIABLES];
+        self.since = now;
+    }
+
+    fn force(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
+        let entry = arrival.entry;
+        if entry.purpose == Purpose::Meeting
+            && let Some(answer) = self.at_meeting(who, entry)
+        {
+            return answer;
+        }
+        if entry.step == 0 && entry.purpose != Purpose::Gate && self.may_begin_again(who, now) {
+            self.begin_anew(now);
+        }
+        if !self.concerns(plan, who, arrival) || entry.step < self.next {
+            return Answer::Pass;
+        }
+        let is_due = entry.step == self.next && self.making.is_none();
+        if !is_due {
+            let is_free = self.is_excused(who, entry);
+            return if is_free { Answer::Pass } else { Answer::Wait { step: entry.step } };
+        }
+        if entry.purpose == Purpose::Gate || self.is_ignored(plan, entry) {
+            return Answer::Pass;
+        }
+        self.make(plan, who, arrival, now);
+        self.after_meeting(plan, who, entry)
+    }
+
+    /// The first step is made again by the thread that made it, or by another because that one has gone elsewhere.
+    fn may_begin_again(&self, who: Who, now: u64) -> bool {
+        let Some(first) = self.roles.iter().flatten().next() else { return false };
+        let is_only_step = self.next == 1 && self.making.is_none();
+        let is_stale = !self.is_waiting(*first) && now.saturating_sub(self.since) > STALE;
+        is_only_step && (*first == who || is_stale)
+    }
+
+    /// Whether the arrival can be the step of what is under way.
+    fn concerns(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
+        let entry = arrival.entry;
+        let in_role = self.roles[entry.role as usize];
+        let is_own = match in_role {
+            Some(bound) => bound == who,
+            None => plan.is_first_of_role(entry) && !self.has_role(who),
+        };
+        is_own && (entry.purpose == Purpose::Gate || self.fits_variable(arrival))
+    }
+
+    fn fits_variable(&self, arrival: &Arrival<'_>) -> bool {
+        let bound = arrival.entry.variable.and_then(|variable| self.variables[variable as usize]);
+        bound.is_none_or(|bytes| bytes.may_be(arrival.bytes))
+    }
+
+    fn is_ignored(&mut self, plan: &Plan, entry: &Entry) -> bool {
+        if entry.step != 0 || self.ignored >= plan.ignored {
+            return false;
+        }
+        self.ignored += 1;
+        true
+    }
+
+    fn make(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) {
+        let entry = arrival.entry;
+        self.roles[entry.role as usize] = Some(who);
+        if let Some(variable) = entry.variable {
+            self.variables[variable as usize].get_or_insert(arrival.bytes);
+        }
+        self.next = entry.step + 1;
+        self.since = now;
+        // To be at a meeting is all there is to do.
+        self.making = (entry.purpose == Purpose::Step).then_some(Making { who, since: now });
+        if self.next >= plan.steps {
+            self.counts.hits += 1;
+            self.meetings = self.meetings.wrapping_add(1);
+            self.begin_anew(now);
+        }
+    }
+
+    /// A thread that has come to a meeting stays until all are there.
+    fn after_meeting(&mut self, plan: &Plan, who: Who, entry: &Entry) -> Answer {
+        let is_over = self.next == 0 || entry.purpose != Purpose::Meeting;
+        if is_over || plan.steps == 1 {
+            return Answer::Make { step: entry.step };
+        }
+        self.met[entry.role as usize] = (who, self.meetings);
+        Answer::Wait { step: entry.step }
+    }
+
+    /// The answer for a thread that has come to a meeting before and asks again.
+    fn at_meeting(&mut self, who: Who, entry: &Entry) -> Option<Answer> {
+        let met = &mut self.met[entry.role as usize];
+        if met.0 != who {
+            return None;
+        }
+        if met.1 != self.meetings {
+            *met = (0, 0);
+            return Some(Answer::Make { step: entry.step });
+        }
+        if self.roles[entry.role as usize] == Some(who) {
+            return Some(Answer::Wait { step: entry.step });
+        }
+        *met = (0, 0);
+        None
+    }
+
+    // Serialise
+
+    fn serialise(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
+        let entry = arrival.entry;
+        let is_inside = self.region.owner.is_some_and(|(owner, _)| owner == who);
+        if !is_inside && plan.is_entrance(entry) {
+            if self.region.owner.is_some() {
+                return Answer::Wait { step: entry.step };
+            }
+            self.region.owner = Some((who, entry.role));
+            self.region.is_leaving = false;
+        } else if !is_inside && self.region.robbed.is_some_and(|robbed| robbed != who) {
+            // Somebody else's step while one is inside who was robbed: what was to be kept apart is not.
+            if entry.purpose != Purpose::Gate {
+                self.counts.hits += 1;
+                self.region.robbed = None;
+            }
+        }
+        self.perhaps_leave(plan, who, entry, now)
+    }
+
+    fn perhaps_leave(&mut self, plan: &Plan, who: Who, entry: &Entry, now: u64) -> Answer {
+        let Some((owner, role)) = self.region.owner else { return Answer::Pass };
+        let is_last = plan.role(role).is_some_and(|role| role.last == entry.step);
+        if owner != who || entry.role != role || !is_last || entry.purpose == Purpose::Gate {
+            return Answer::Pass;
+        }
+        self.region.is_leaving = true;
+        self.making = Some(Making { who, since: now });
+        Answer::Make { step: entry.step }
+    }
+
+    fn leave_region(&mut self, who: Who) {
+        let Some((owner, role)) = self.region.owner else { return };
+        if owner != who || !self.region.is_leaving {
+            return;
+        }
+        self.region.owner = None;
+        self.region.is_leaving = false;
+        if self.region.robbed == Some(who) {
+            self.region.robbed = None;
+        }
+        let others = self.region.seen != 0 && self.region.seen_by != who;
+        self.region.seen |= 1 << role;
+        if others {
+            self.counts.inverse_hits += 1;
+            self.region.seen = 0;
+        } else {
+            self.region.seen_by = who;
+        }
+    }
+
+    /// Who has waited long enough takes the region from its owner, who may never leave it.
+    fn rob(&mut self, plan: &Plan, who: Who, step: u8) {
+        let role = (0..MOST_ROLES as u8)
+            .find(|role| plan.role(*role).is_some_and(|role| role.first == step));
+        self.region.robbed = self.region.owner.map(|(owner, _)| owner);
+        self.region.owner = role.map(|role| (who, role));
+        self.region.is_leaving = false;
+        self.making = None;
+    }
+
+    // Reverse
+
+    fn reverse(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
+        let entry = arrival.entry;
+        if entry.step == 0 {
+            return self.first_of_reversal(plan, who, arrival, now);
+        }
+        if entry.step + 1 != plan.steps || entry.purpose == Purpose::Gate {
+            return Answer::Pass;
+        }
+        if let Some((first, bytes)) = self.reversal.first_made
+            && first != who
+            && bytes.may_be(arrival.bytes)
+        {
+            self.counts.hits += 1;
+            self.reversal.first_made = None;
+        }
+        self.reversal.last_made = Some((who, arrival.bytes));
+        self.reversal.last_seen = now;
+        self.making = Some(Making { who, since: now });
+        Answer::Make { step: entry.step }
+    }
+
+    fn first_of_reversal(
+        &mut self,
+        plan: &Plan,
+        who: Who,
+        arrival: &Arrival<'_>,
+        now: u64,
+    ) -> Answer {
+        let entry = arrival.entry;
+        let is_reversed = self.is_reversed_for(who, arrival, now);
+        if plan.is_entrance(entry) && !is_reversed {
+            return Answer::Wait { step: entry.step };
+        }
+        if entry.purpose == Purpose::Gate {
+            return Answer::Pass;
+        }
+        if self.reversal.last_made.is_some_and(|(last, _)| last != who) {
+            self.counts.inverse_hits += u64::from(!self.reversal.is_counted);
+            self.reversal.is_counted = true;
+        }
+        self.reversal.first_made = Some((who, arrival.bytes));
+        Answer::Make { step: entry.step }
+    }
+
+    fn is_reversed_for(&self, who: Who, arrival: &Arrival<'_>, now: u64) -> bool {
+        let is_made = self.reversal.last_made.is_some_and(|(last, bytes)| {
+            last != who && (arrival.entry.purpose == Purpose::Gate || bytes.may_be(arrival.bytes))
+        });
+        let is_calm = self.making.is_none() && now.saturating_sub(self.reversal.last_seen) >= QUIET;
+        is_made && (is_calm || self.reversal.is_counted)
+    }
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,60 @@
+//! The outcome, as it grows: a mapped file, so that it outlives any end of the process.
+
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use unpick_events::schedule::{
+    MOST_OUTCOME_WORDS, OUTCOME_MAGIC, OUTCOME_PLACE_WORDS, OUTCOME_STEP_WORDS, OUTCOME_WORDS,
+    outcome,
+};
+
+use super::plan::Plan;
+use crate::sys;
+
+static BASE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+
+/// What is counted for want of a file.
+static NOWHERE: AtomicU64 = AtomicU64::new(0);
+
+/// Begins the outcome of `plan` in a new file; `path` ends in a zero byte.
+pub fn begin(path: &[u8], plan: &Plan) -> Result<(), i32> {
+    let bytes = MOST_OUTCOME_WORDS * 8;
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    let file = sys::open(path, flags, 0o600)?;
+    let mapped = sys::set_length(file, bytes as u64).and_then(|()| sys::map_shared(file, bytes));
+    sys::close(file);
+    let base = mapped?;
+    sys::populate(base, bytes.next_multiple_of(4096))?;
+    BASE.store(base.cast(), Release);
+    word(outcome::STEPS).store(plan.steps as u64, Relaxed);
+    word(outcome::PLACES).store(plan.entries().len() as u64, Relaxed);
+    word(outcome::STARTED_AT).store(sys::clock(libc::CLOCK_MONOTONIC), Relaxed);
+    word(outcome::MAGIC).store(OUTCOME_MAGIC, Release);
+    Ok(())
+}
+
+/// After a fork the file is the parent's.
+pub fn leave() {
+    BASE.store(core::ptr::null_mut(), Release);
+}
+
+pub fn word(at: usize) -> &'static AtomicU64 {
+    let base = BASE.load(Acquire);
+    if base.is_null() || at >= MOST_OUTCOME_WORDS {
+        return &NOWHERE;
+    }
+    // SAFETY: `begin` mapped and populated this many words, which are never unmapped; all access is atomic.
+    unsafe { &*base.add(at) }
+}
+
+pub fn of_step(step: u8, at: usize) -> &'static AtomicU64 {
+    word(OUTCOME_WORDS + step as usize * OUTCOME_STEP_WORDS + at)
+}
+
+/// Words of places come after those of all steps.
+pub fn of_place(plan: &Plan, place: usize, at: usize) -> &'static AtomicU64 {
+    let steps = plan.steps as usize * OUTCOME_STEP_WORDS;
+    word(OUTCOME_WORDS + steps + place * OUTCOME_PLACE_WORDS + at)
+}
+
+pub fn add(counter: &AtomicU64, amount: u64) {
+    counter.fetch_add(amount, Relaxed);
+}

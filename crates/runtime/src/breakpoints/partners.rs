@@ -1,0 +1,137 @@
+//! What the other threads of the process do while one is held: whether any of them can still come.
+//!
+//! Kept only while there is a schedule, from the same events that are recorded.
+
+use core::sync::atomic::{AtomicU64, Ordering::*};
+use unpick_events::Kind;
+use unpick_events::kind::lock_flags::{IS_RUST, TIMED};
+
+use crate::thread::{self, Thread};
+
+/// Locks a thread holds beyond this many are not known.
+const MOST_LOCKS: usize = 16;
+
+/// What a thread waits for and what it holds.
+pub struct Standing {
+    /// The kind of wait in the lowest byte; 0: none that is known.
+    waits: AtomicU64,
+    /// The lock it waits for.
+    wanted: AtomicU64,
+    held: [AtomicU64; MOST_LOCKS],
+    /// It is held by us.
+    pub is_held: core::sync::atomic::AtomicBool,
+}
+
+impl Standing {
+    pub fn reset(&self) {
+        self.waits.store(0, Relaxed);
+        self.wanted.store(0, Relaxed);
+        self.is_held.store(false, Relaxed);
+        self.held.iter().for_each(|lock| lock.store(0, Relaxed));
+    }
+
+    fn add_lock(&self, lock: u64) {
+        if let Some(free) = self.held.iter().find(|held| held.load(Relaxed) == 0) {
+            free.store(lock, Relaxed);
+        }
+    }
+
+    fn remove_lock(&self, lock: u64) {
+        if let Some(held) = self.held.iter().find(|held| held.load(Relaxed) == lock) {
+            held.store(0, Relaxed);
+        }
+    }
+
+    /// As far as is known.
+    pub fn holds_nothing(&self) -> bool {
+        self.held.iter().all(|held| held.load(Relaxed) == 0)
+    }
+
+    fn holds(&self, lock: u64) -> bool {
+        self.held.iter().any(|held| held.load(Relaxed) == lock)
+    }
+}
+
+/// The thread synchronises: it may be about to wait, or has got or given something.
+pub fn note_synchronisation(thread: &Thread, kind: Kind, flags: u16, object: u64) {
+    let standing = &thread.standing;
+    let is_rust = flags & IS_RUST != 0;
+    match kind {
+        // Releases of Rust's locks are no events.
+        Kind::Acquire if !is_rust => standing.add_lock(object),
+        Kind::Release if !is_rust => standing.remove_lock(object),
+        _ => {}
+    }
+    let waits = if waits_for_others(kind, flags) { kind as u64 } else { 0 };
+    let wanted = if kind == Kind::LockWait { object } else { 0 };
+    standing.wanted.store(wanted, Relaxed);
+    standing.waits.store(waits, Release);
+}
+
+fn waits_for_others(kind: Kind, flags: u16) -> bool {
+    match kind {
+        Kind::LockWait => flags & TIMED == 0,
+        Kind::ConditionWait
+        | Kind::ThreadJoinWait
+        | Kind::BarrierArrive
+        | Kind::SemaphoreBlock
+        | Kind::OnceWait
+        | Kind::FutexWait
+        | Kind::ParkWait => true,
+        _ => false,
+    }
+}
+
+/// What stands in the way of those a held thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    None,
+    /// Nobody can come, unless a wait ends by itself: conditions and futexes may have time limits.
+    Perhaps(u8),
+    /// Somebody waits for what the held thread has, or all wait for each other. The kind of a wait; 0: there is nobody.
+    Certain(u8),
+}
+
+/// What stands in the way of others while `held` is.
+pub fn obstacle(held: &Thread) -> Obstacle {
+    let (mut others, mut waiting, mut unsure) = (0, 0, 0);
+    let mut kind = 0;
+    for number in 1..=thread::threads_so_far().min(thread::MAX_THREADS as u32) as u16 {
+        let Some(other) = thread::thread_with_number(number) else { continue };
+        if core::ptr::eq(other, held) {
+            continue;
+        }
+        others += 1;
+        let standing = &other.standing;
+        let waits = standing.waits.load(Acquire) as u8;
+        let wanted = standing.wanted.load(Relaxed);
+        if waits == Kind::LockWait as u8 && held.standing.holds(wanted) {
+            return Obstacle::Certain(waits);
+        }
+        if waits != 0 {
+            waiting += 1;
+            kind = waits;
+            unsure += usize::from(!ends_by_others(waits));
+        } else if standing.is_held.load(Relaxed) {
+            waiting += 1;
+        }
+    }
+    match (others == waiting, unsure) {
+        (false, _) => Obstacle::None,
+        (true, 0) => Obstacle::Certain(kind),
+        (true, _) => Obstacle::Perhaps(kind),
+    }
+}
+
+/// Whether a wait ends only by what another thread does.
+fn ends_by_others(waits: u8) -> bool {
+    [
+        Kind::LockWait,
+        Kind::ThreadJoinWait,
+        Kind::BarrierArrive,
+        Kind::SemaphoreBlock,
+        Kind::OnceWait,
+    ]
+    .iter()
+    .any(|kind| *kind as u8 == waits)
+}

@@ -1,0 +1,231 @@
+//! A schedule as the runtime keeps it: read once, from words nobody vouches for.
+
+use unpick_events::schedule::{
+    self, HEADER_WORDS, MODULE_TEXT_BYTES, MODULE_WORDS, MOST_CALLS, MOST_MODULES, MOST_PLACES,
+    MOST_STEPS, MOST_VARIABLES, Mode, Operand, PLACE_WORDS, Purpose, header, place,
+};
+
+/// Roles are threads: no more than steps.
+pub const MOST_ROLES: usize = MOST_STEPS;
+
+/// What a thread does, or waits for, at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    pub module: u8,
+    pub offset: u64,
+    pub step: u8,
+    pub purpose: Purpose,
+    pub role: u8,
+    pub variable: Option<u8>,
+    pub operand: Operand,
+    pub bytes: u64,
+    pub calls: [Call; MOST_CALLS],
+    pub call_count: u8,
+}
+
+/// A call that leads to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    pub module: u8,
+    pub offset: u64,
+}
+
+const NO_CALL: Call = Call { module: 0, offset: 0 };
+
+impl Entry {
+    pub const NONE: Entry = Entry {
+        module: 0,
+        offset: 0,
+        step: 0,
+        purpose: Purpose::Step,
+        role: 0,
+        variable: None,
+        operand: Operand::Unknown,
+        bytes: 0,
+        calls: [NO_CALL; MOST_CALLS],
+        call_count: 0,
+    };
+
+    pub fn calls(&self) -> &[Call] {
+        &self.calls[..self.call_count as usize]
+    }
+}
+
+/// What the program's modules are known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModuleName {
+    pub is_build_id: bool,
+    bytes: [u8; MODULE_TEXT_BYTES],
+    length: u8,
+}
+
+impl ModuleName {
+    const NONE: ModuleName =
+        ModuleName { is_build_id: false, bytes: [0; MODULE_TEXT_BYTES], length: 0 };
+
+    pub fn text(&self) -> &[u8] {
+        &self.bytes[..self.length as usize]
+    }
+}
+
+/// Which steps a role has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Role {
+    pub first: u8,
+    pub last: u8,
+    /// There is a gate in front of its first step.
+    pub has_gate: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    pub mode: Mode,
+    /// Nanoseconds.
+    pub pause: u64,
+    pub budget: u64,
+    /// 0: no bound.
+    pub bound: u64,
+    pub ignored: u64,
+    pub stop: bool,
+    pub steps: u8,
+    entries: [Entry; MOST_PLACES],
+    entry_count: u8,
+    modules: [ModuleName; MOST_MODULES],
+    module_count: u8,
+    roles: [Option<Role>; MOST_ROLES],
+}
+
+impl Plan {
+    pub const NONE: Plan = Plan {
+        mode: Mode::Force,
+        pause: 0,
+        budget: 0,
+        bound: 0,
+        ignored: 0,
+        stop: false,
+        steps: 0,
+        entries: [Entry::NONE; MOST_PLACES],
+        entry_count: 0,
+        modules: [ModuleName::NONE; MOST_MODULES],
+        module_count: 0,
+        roles: [None; MOST_ROLES],
+    };
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries[..self.entry_count as usize]
+    }
+
+    pub fn modules(&self) -> &[ModuleName] {
+        &self.modules[..self.module_count as usize]
+    }
+
+    pub fn role(&self, role: u8) -> Option<Role> {
+        self.roles.get(role as usize).copied().flatten()
+    }
+
+    /// The next step of the role that has this step.
+    pub fn next_of_role(&self, step: u8) -> Option<u8> {
+        let role = self.entries().iter().find(|entry| entry.step == step)?.role;
+        let later = self.entries().iter().filter(|entry| entry.role == role && entry.step > step);
+        later.map(|entry| entry.step).min()
+    }
+
+    pub fn is_first_of_role(&self, entry: &Entry) -> bool {
+        self.role(entry.role).is_some_and(|role| role.first == entry.step)
+    }
+
+    /// Whether a role waits here before all it does.
+    pub fn is_entrance(&self, entry: &Entry) -> bool {
+        let Some(role) = self.role(entry.role) else { return false };
+        role.first == entry.step && (entry.purpose == Purpose::Gate) == role.has_gate
+    }
+
+    /// Reads words into `self`. False if they are no schedule: then nothing of it may be used.
+    pub fn read(&mut self, words: &[u64]) -> bool {
+        self.read_or_nothing(words).is_some()
+    }
+
+    fn read_or_nothing(&mut self, words: &[u64]) -> Option<()> {
+        let head = words.get(..HEADER_WORDS)?;
+        if head[header::MAGIC] != schedule::MAGIC {
+            return None;
+        }
+        let most = |word: usize, most: usize| (head[word] <= most as u64).then_some(head[word]);
+        self.mode = Mode::from_word(head[header::MODE])?;
+        self.pause = head[header::PAUSE];
+        self.budget = head[header::BUDGET];
+        self.bound = head[header::BOUND];
+        self.ignored = head[header::IGNORED];
+        self.stop = head[header::STOP] != 0;
+        self.steps = most(header::STEPS, MOST_STEPS)? as u8;
+        self.module_count = most(header::MODULES, MOST_MODULES)? as u8;
+        self.entry_count = most(header::PLACES, MOST_PLACES)? as u8;
+        let modules = words.get(HEADER_WORDS..)?;
+        let modules = modules.get(..self.module_count as usize * MODULE_WORDS)?;
+        for (name, words) in self.modules.iter_mut().zip(modules.chunks_exact(MODULE_WORDS)) {
+            read_module(name, words)?;
+        }
+        let places = words.get(HEADER_WORDS + modules.len()..)?;
+        let places = places.get(..self.entry_count as usize * PLACE_WORDS)?;
+        for (at, words) in places.chunks_exact(PLACE_WORDS).enumerate() {
+            let entry = read_place(words, self.module_count, self.steps)?;
+            *self.entries.get_mut(at)? = entry;
+        }
+        self.find_roles()
+    }
+
+    fn find_roles(&mut self) -> Option<()> {
+        for at in 0..self.entry_count as usize {
+            let Entry { step, purpose, role, .. } = self.entries[at];
+            let role = self.roles.get_mut(role as usize)?;
+            let known = role.get_or_insert(Role { first: step, last: step, has_gate: false });
+            if step < known.first {
+                *known = Role { first: step, has_gate: false, ..*known };
+            }
+            known.last = known.last.max(step);
+            known.has_gate |= purpose == Purpose::Gate && step == known.first;
+        }
+        Some(())
+    }
+}
+
+fn read_module(name: &mut ModuleName, words: &[u64]) -> Option<()> {
+    let length = words[0];
+    if length > MODULE_TEXT_BYTES as u64 {
+        return None;
+    }
+    name.is_build_id = words[1] != 0;
+    name.length = length as u8;
+    for (at, byte) in name.bytes.iter_mut().enumerate() {
+        *byte = (words[2 + at / 8] >> (at % 8 * 8)) as u8;
+    }
+    Some(())
+}
+
+fn read_place(words: &[u64], modules: u8, steps: u8) -> Option<Entry> {
+    let below = |word: usize, limit: u64| (words[word] < limit).then_some(words[word] as u8);
+    let variable = match words[place::VARIABLE] {
+        place::NONE => None,
+        _ => Some(below(place::VARIABLE, MOST_VARIABLES as u64)?),
+    };
+    let mut entry = Entry {
+        module: below(place::MODULE, modules as u64)?,
+        offset: words[place::OFFSET],
+        step: below(place::STEP, steps as u64)?,
+        purpose: Purpose::from_word(words[place::PURPOSE])?,
+        role: below(place::ROLE, MOST_ROLES as u64)?,
+        variable,
+        operand: Operand::from_word(words[place::OPERAND])?,
+        bytes: words[place::BYTES].max(1),
+        calls: [NO_CALL; MOST_CALLS],
+        call_count: below(place::CALLS, MOST_CALLS as u64 + 1)?,
+    };
+    let calls = words[place::FIRST_CALL..].chunks_exact(2);
+    for (call, words) in entry.calls.iter_mut().zip(calls).take(entry.call_count as usize) {
+        if words[0] >= modules as u64 {
+            return None;
+        }
+        *call = Call { module: words[0] as u8, offset: words[1] };
+    }
+    Some(entry)
+}
