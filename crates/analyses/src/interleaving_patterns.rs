@@ -20,6 +20,7 @@ mod blocks;
 mod catalogue;
 mod collect;
 mod combine;
+mod earlier_encoding;
 mod encoding;
 mod falcon;
 mod found;
@@ -32,7 +33,8 @@ pub use catalogue::{AccessKind, Arrangement, Class, PatternId, Step, Variable, o
 pub use collect::Collector;
 pub use modules::{code_module, module_at};
 pub use result::{
-    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
+    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
+    RunPatterns, Touch,
 };
 
 use serde::{Deserialize, Serialize};

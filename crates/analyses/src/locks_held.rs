@@ -38,6 +38,8 @@ pub struct HeldLock {
     /// Where it was taken.
     pub site: Site,
     pub context: Context,
+    /// The number of the event by which the thread took it: tells whether a lock was given back in between.
+    pub acquisition: u64,
 }
 
 /// The moment before event number `ordinal` of a thread.
@@ -92,7 +94,8 @@ pub fn locks_held(
 fn apply(held: &mut Vec<HeldLock>, change: LockChange, event: &Event<'_>) {
     match change {
         LockChange::Taken { lock, kind, shared } => {
-            held.push(HeldLock { lock, kind, shared, site: event.site, context: event.context });
+            let (site, context, acquisition) = (event.site, event.context, event.ordinal);
+            held.push(HeldLock { lock, kind, shared, site, context, acquisition });
         }
         // A recursive lock is in the list once for each time it was taken.
         LockChange::Released { lock } => {

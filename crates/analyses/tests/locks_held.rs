@@ -93,8 +93,8 @@ fn an_example_knows_locks_stacks_threads_and_bytes() {
     assert_eq!(stack.collect::<Vec<_>>(), [0x100, 0x200]);
     let locks = &run.lock_sets[first.lock_set as usize];
     assert_eq!(locks.len(), 1);
-    assert_eq!(run.locks[locks[0] as usize].memory, Memory::Other { address: LOCK_A });
-    assert_eq!(run.locks[locks[0] as usize].kind, "mutex");
+    assert_eq!(run.locks[locks[0].lock as usize].memory, Memory::Other { address: LOCK_A });
+    assert_eq!(run.locks[locks[0].lock as usize].kind, "mutex");
     assert!(run.lock_sets[second.lock_set as usize].is_empty());
     assert!(second.atomic && !first.atomic);
     assert!(first.index < second.index);
@@ -197,4 +197,19 @@ fn processes_are_counted_together_but_never_joined() {
     let run = collector.finish();
     assert_eq!(run.patterns.len(), 1);
     assert_eq!((run.patterns[0].count, run.processes, run.pairs), (2, 4, 2));
+}
+
+#[test]
+fn an_access_tells_whether_a_lock_was_given_back_since_the_one_before() {
+    let mut writer = Writer::new();
+    write(&mut writer, 1, lock(Kind::Acquire, LOCK_A));
+    write(&mut writer, 1, lock(Kind::Acquire, LOCK_B));
+    write(&mut writer, 1, lock(Kind::Release, LOCK_B));
+    write(&mut writer, 1, lock(Kind::Acquire, LOCK_B));
+    let recording = opened(&writer);
+    let moments = [2, 4].map(|ordinal| Moment { thread: ThreadId(1), ordinal });
+    let held = locks_held(&recording, &recording, &moments);
+    let acquisitions: Vec<Vec<u64>> =
+        held.iter().map(|locks| locks.iter().map(|lock| lock.acquisition).collect()).collect();
+    assert_eq!(acquisitions, [vec![0, 1], vec![0, 3]], "A is still the same, B is not");
 }

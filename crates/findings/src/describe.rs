@@ -156,6 +156,10 @@ impl Describer<'_> {
             stack: self.places.stack(calls),
             locks: access.locks.iter().map(|lock| self.places.lock(lock)).collect(),
             code: self.places.code_place(access.site),
+            bytes: access.whole_length,
+            library: access.library,
+            calls: self.places.calls(&access.stack),
+            shown_call: self.places.shown_call(access.site, &access.stack),
         }
     }
 

@@ -77,6 +77,9 @@ pub enum AccessKind {
     Free,
 }
 
+/// The most calls that are kept of what led to a place.
+pub const MOST_CALLS: usize = 10;
+
 /// Where code is, for those who look for it without names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodePlace {
@@ -111,6 +114,18 @@ pub struct FindingAccess {
     pub stack: Vec<Frame>,
     pub locks: Vec<HeldLock>,
     pub code: CodePlace,
+    /// How many bytes it touched in all; 0: not known.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Made by a function of a library at its call (`memcpy`, `read`); false also where that is not known.
+    #[serde(default)]
+    pub library: bool,
+    /// The calls that led to `code`, innermost first, at most `MOST_CALLS`; empty: not known.
+    #[serde(default)]
+    pub calls: Vec<CodePlace>,
+    /// Which of `calls` is shown, because `code` is inside a library of the language; none: `code` itself.
+    #[serde(default)]
+    pub shown_call: Option<usize>,
 }
 
 /// A lock that was held at an access.
@@ -122,6 +137,18 @@ pub struct HeldLock {
     /// Held together with other readers.
     pub shared: bool,
     pub taken_at: Frame,
+    /// Where it was taken, for those who look for it without names; none: not known.
+    #[serde(default)]
+    pub code: Option<CodePlace>,
+    /// The calls that led there, innermost first, at most `MOST_CALLS`.
+    #[serde(default)]
+    pub calls: Vec<CodePlace>,
+    /// Which of `calls` is `taken_at`, because `code` is inside a library of the language; none: `code` itself.
+    #[serde(default)]
+    pub shown_call: Option<usize>,
+    /// The same at two accesses of one thread: it was not given back in between. None: not known.
+    #[serde(default)]
+    pub acquisition: Option<u64>,
 }
 
 /// How a supporter stands to the pattern in front.

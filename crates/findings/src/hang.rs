@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use unpick_analyses::hang::{HungProcess, HungRun, HungThread, Wait};
 use unpick_analyses::ranking::{ExampleLock, ExampleMemory};
 
-use crate::finding::{Findings, HeldLock, Runs, SCHEMA, Unreadable, parse};
+use crate::finding::{CodePlace, Findings, HeldLock, Runs, SCHEMA, Unreadable, parse};
 use crate::names::{Frame, Names, Place};
 use crate::places::Places;
 
@@ -52,6 +52,15 @@ pub struct HangThread {
     /// It was there when its time was over; else that is where it was last seen.
     pub is_now: bool,
     pub holds: Vec<HeldLock>,
+    /// Where it is, for those who look for it without names; none: not known.
+    #[serde(default)]
+    pub code: Option<CodePlace>,
+    /// The calls that led there, innermost first, at most `MOST_CALLS`.
+    #[serde(default)]
+    pub calls: Vec<CodePlace>,
+    /// Which of `calls` is shown, because `code` is inside a library of the language; none: `code` itself.
+    #[serde(default)]
+    pub shown_call: Option<usize>,
 }
 
 /// Whether the kernel had a thread running.
@@ -143,6 +152,9 @@ fn of_thread(thread: &HungThread, places: &Places<'_>) -> HangThread {
         stack: places.stack(own.map_or(&at.stack[..], |(_, calls)| calls)),
         is_now: at.is_now,
         holds: thread.locks.iter().map(|lock| places.lock(lock)).collect(),
+        code: at.site.map(|site| places.code_place(site)),
+        calls: places.calls(&at.stack),
+        shown_call: at.site.and_then(|site| places.shown_call(site, &at.stack)),
     }
 }
 
@@ -178,7 +190,8 @@ fn of_wait(wait: &Wait, places: &Places<'_>) -> HangWait {
 /// Objects that are waited for are named as locks are.
 fn object(memory: &ExampleMemory, kind: &str) -> ExampleLock {
     let memory = memory.clone();
-    ExampleLock { memory, kind: kind.to_owned(), shared: false, site: 0, stack: Vec::new() }
+    let (kind, stack) = (kind.to_owned(), Vec::new());
+    ExampleLock { memory, kind, shared: false, site: 0, stack, acquisition: None }
 }
 
 impl HangWait {
@@ -281,6 +294,9 @@ mod tests {
             stack: Vec::new(),
             is_now: true,
             holds: Vec::new(),
+            code: None,
+            calls: Vec::new(),
+            shown_call: None,
         }
     }
 

@@ -21,8 +21,8 @@ mod sentences;
 
 pub use describe::{Choices, describe};
 pub use finding::{
-    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, RelatedAccess,
-    Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
+    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS,
+    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
 };
 pub use grouping::{Group, group};
 pub use hang::{

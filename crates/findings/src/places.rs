@@ -9,7 +9,7 @@ use std::path::Path;
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleLock};
 
-use crate::finding::{CodePlace, HeldLock};
+use crate::finding::{CodePlace, HeldLock, MOST_CALLS};
 use crate::names::{Author, Frame, Names, Place};
 use crate::paths::seen_from;
 
@@ -69,12 +69,28 @@ impl<'c> Places<'c> {
         places.flat_map(|place| [place.frame].into_iter().chain(place.inlined_into)).collect()
     }
 
+    /// The innermost call sites, innermost first.
+    pub fn calls(&self, call_sites: &[u32]) -> Vec<CodePlace> {
+        call_sites.iter().rev().take(MOST_CALLS).map(|&site| self.code_place(site)).collect()
+    }
+
+    /// Which of `calls` is shown in the place of a site inside a library of the language.
+    pub fn shown_call(&self, site: u32, stack: &[u32]) -> Option<usize> {
+        let (_, outer) = self.own_site(site, stack);
+        let at = stack.len().checked_sub(outer.len() + 1)?;
+        (at < MOST_CALLS).then_some(at)
+    }
+
     pub fn lock(&self, lock: &ExampleLock) -> HeldLock {
         HeldLock {
             name: self.names.lock(lock, self.code),
             kind: lock.kind.clone(),
             shared: lock.shared,
             taken_at: self.place(self.own_site(lock.site, &lock.stack).0).frame,
+            code: Some(self.code_place(lock.site)),
+            calls: self.calls(&lock.stack),
+            shown_call: self.shown_call(lock.site, &lock.stack),
+            acquisition: lock.acquisition,
         }
     }
 

@@ -363,6 +363,9 @@ fn an_access_inside_a_library_is_shown_at_the_users_call_of_it() {
     let callers: Vec<_> = write.stack.iter().map(|frame| frame.line).collect();
     assert_eq!(callers, [Some(29)]);
     assert_eq!(write.code.offset, "0x44b", "the access itself can still be found");
+    let calls: Vec<&str> = write.calls.iter().map(|call| call.offset.as_str()).collect();
+    assert_eq!((&calls[..], write.shown_call), (&["0x3ed", "0x1f", "0x1d"][..], Some(1)));
+    assert_eq!((write.bytes, read.shown_call), (8, None));
 }
 
 #[test]
@@ -376,6 +379,18 @@ fn findings_of_another_version_and_damaged_ones_are_told_apart() {
     {
         assert!(matches!(Findings::from_json(damaged), Err(Unreadable::Damaged(_))), "{damaged}");
     }
+}
+
+#[test]
+fn findings_of_builds_that_told_less_are_still_read() {
+    let mut value: serde_json::Value = serde_json::from_str(&found(&TABLE_2).to_json()).unwrap();
+    let access = value["findings"][0]["accesses"][0].as_object_mut().unwrap();
+    for field in ["bytes", "library", "calls", "shown_call"] {
+        assert!(access.remove(field).is_some(), "{field}");
+    }
+    let read = Findings::from_json(&value.to_string()).unwrap();
+    let access = &read.findings[0].accesses[0];
+    assert_eq!((access.bytes, access.library, &access.calls[..]), (0, false, &[][..]));
 }
 
 #[test]

@@ -52,6 +52,10 @@ fn access(role: u8, kind: AccessKind, variable: &str, frame: Frame) -> FindingAc
             build_id: Some("c0ffee".to_owned()),
             offset: "0x1234".to_owned(),
         },
+        bytes: 8,
+        library: false,
+        calls: Vec::new(),
+        shown_call: None,
     }
 }
 
@@ -103,6 +107,10 @@ fn lost_update() -> Finding {
         kind: "mutex".to_owned(),
         shared: false,
         taken_at: frame("look", "bank.c", line, 2),
+        code: None,
+        calls: Vec::new(),
+        shown_call: None,
+        acquisition: None,
     };
     let calls = |line| vec![frame("deposit", "bank.c", line, 9), frame("teller", "bank.c", 48, 3)];
     let mut accesses = vec![
@@ -194,6 +202,10 @@ fn torn_apart() -> Finding {
         kind: "rust".to_owned(),
         shared: true,
         taken_at: frame("ledger::main::{closure#0}", "main.rs", 40, 9),
+        code: None,
+        calls: Vec::new(),
+        shown_call: None,
+        acquisition: None,
     }];
     let sentence = format!(
         "Thread 2 (`{average}`) read `{entries}` and `{total}` while thread 1 (`{post}`) was writing them: it saw one before and \

@@ -56,6 +56,7 @@ impl<'t> Terms<'t> {
             shared: held.shared,
             site: self.site(held.site),
             stack: self.stack(held.context),
+            acquisition: Some(held.acquisition),
         }
     }
 

@@ -171,7 +171,9 @@ impl LastSeen {
         } else if knowledge.is_lock_code(event.site) {
             let (site, context) = (event.site, event.context);
             let kind = LockKind::Rust;
-            self.tried = Some(HeldLock { lock: address, kind, shared: false, site, context });
+            let acquisition = event.ordinal;
+            self.tried =
+                Some(HeldLock { lock: address, kind, shared: false, site, context, acquisition });
         }
     }
 }
@@ -212,6 +214,6 @@ fn begins_to_wait(event: &Event<'_>) -> Option<Waiting> {
 }
 
 fn wanted(lock: Address, flags: LockFlags, event: &Event<'_>) -> HeldLock {
-    let (site, context) = (event.site, event.context);
-    HeldLock { lock, kind: flags.what(), shared: flags.is_shared(), site, context }
+    let (kind, shared, site) = (flags.what(), flags.is_shared(), event.site);
+    HeldLock { lock, kind, shared, site, context: event.context, acquisition: event.ordinal }
 }

@@ -24,7 +24,8 @@ use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
 use super::modules::{code_module, module_at};
 use super::result::{
-    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Lock, Memory, RunPatterns, Touch,
+    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
+    RunPatterns, Touch,
 };
 use super::slices::slices;
 use super::{Mode, Options};
@@ -37,7 +38,7 @@ pub struct Collector {
     sites: Table<CodeSite>,
     stacks: Table<Vec<u32>>,
     locks: Table<Lock>,
-    lock_sets: Table<Vec<u32>>,
+    lock_sets: Table<Vec<Holding>>,
     blocks: Table<Block>,
     accesses: Table<Access>,
     patterns: FxHashMap<Identity, FoundPattern>,
@@ -228,12 +229,14 @@ impl Collector {
             thread: recorded.thread.0,
             touch: touch_of(recorded.kind),
             atomic: recorded.flags.is_atomic(),
+            library: recorded.flags.is_library(),
             site: self.site(process, recorded.site),
             stack: self.stack(process, recorded.context),
             lock_set: walked.lock_sets[&moment_of(recorded)],
             index: walked.ranks[id.index()],
             memory: self.memory_of(process, lived),
             length: lived.bytes.end - lived.bytes.start,
+            whole_length: recorded.length,
         };
         let number = self.accesses.number_of(access);
         walked.numbers.insert((id, location), number);
@@ -274,7 +277,7 @@ impl Collector {
                 site: self.site(process, held.site),
                 stack: self.stack(process, held.context),
             };
-            self.locks.number_of(lock)
+            Holding { lock: self.locks.number_of(lock), acquisition: Some(held.acquisition) }
         });
         let numbers = numbers.collect();
         self.lock_sets.number_of(numbers)

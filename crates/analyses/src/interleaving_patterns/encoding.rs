@@ -8,10 +8,11 @@
 use unpick_events::file::fnv1a;
 use unpick_problem::Problem;
 
+use super::earlier_encoding::{VERSION_2, Version2};
 use super::result::{Access, Block, CodeSite, Lock, Memory, RunPatterns};
 
 const MAGIC: [u8; 8] = *b"UNPIPATT";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const HEADER: usize = 17;
 
 impl RunPatterns {
@@ -35,11 +36,13 @@ impl RunPatterns {
         if sum != fnv1a(rest).to_le_bytes() {
             return Err(damaged(name, "its checksum is wrong"));
         }
-        if rest[0] != VERSION {
-            return Err(other_version(name, rest[0]));
+        let tables = &rest[1..];
+        let read: RunPatterns = match rest[0] {
+            VERSION => postcard::from_bytes(tables),
+            VERSION_2 => postcard::from_bytes(tables).map(Version2::in_todays_terms),
+            other => return Err(other_version(name, other)),
         }
-        let read: RunPatterns =
-            postcard::from_bytes(&rest[1..]).map_err(|error| damaged(name, error))?;
+        .map_err(|error| damaged(name, error))?;
         if !read.is_consistent() {
             return Err(damaged(name, "its tables do not fit together"));
         }
@@ -54,7 +57,7 @@ impl RunPatterns {
             && self.stacks.iter().flatten().all(|&site| is_in(site, &self.sites))
             && self.blocks.iter().all(|block| self.has_parts_of_block(block))
             && self.locks.iter().all(|lock| self.has_parts_of_lock(lock))
-            && self.lock_sets.iter().flatten().all(|&lock| is_in(lock, &self.locks))
+            && self.lock_sets.iter().flatten().all(|held| is_in(held.lock, &self.locks))
             && self.accesses.iter().all(|access| self.has_parts_of_access(access))
             && self
                 .patterns
@@ -106,7 +109,7 @@ fn damaged(name: &str, why: impl std::fmt::Display) -> Problem {
 
 fn other_version(name: &str, version: u8) -> Problem {
     Problem::usage(format!(
-        "the patterns of a run have version {version}, this build reads version {VERSION}"
+        "the patterns of a run have version {version}, this build reads versions {VERSION_2} and {VERSION}"
     ))
     .at("file", name)
     .why("they were made by another version of unpick")

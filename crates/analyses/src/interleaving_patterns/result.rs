@@ -17,8 +17,8 @@ pub struct RunPatterns {
     /// Call stacks: numbers of sites, outermost first. Number 0 is the unknown one, which is empty.
     pub stacks: Vec<Vec<u32>>,
     pub locks: Vec<Lock>,
-    /// Locks held together: numbers of locks, in the order they were taken. Number 0 is none.
-    pub lock_sets: Vec<Vec<u32>>,
+    /// Locks held together, in the order they were taken. Number 0 is none.
+    pub lock_sets: Vec<Vec<Holding>>,
     /// Heap blocks, by where they were allocated.
     pub blocks: Vec<Block>,
     /// The accesses of the examples.
@@ -89,6 +89,15 @@ pub struct Lock {
     pub stack: u32,
 }
 
+/// A lock from one acquisition to its release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Holding {
+    /// Number of the lock.
+    pub lock: u32,
+    /// Two accesses of one thread that have this in common were made without giving the lock back in between. None: not known.
+    pub acquisition: Option<u64>,
+}
+
 /// What an access did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Touch {
@@ -106,6 +115,8 @@ pub struct Access {
     pub thread: u16,
     pub touch: Touch,
     pub atomic: bool,
+    /// Made by a library function (`memcpy`, `read`); false also where that is not known.
+    pub library: bool,
     pub site: u32,
     pub stack: u32,
     pub lock_set: u32,
@@ -114,6 +125,8 @@ pub struct Access {
     /// The bytes the accesses of the pair have in common.
     pub memory: Memory,
     pub length: u64,
+    /// How many bytes it touched in all; 0: not known.
+    pub whole_length: u64,
 }
 
 /// A pattern that was found.

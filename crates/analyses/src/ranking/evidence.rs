@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::interleaving_patterns::{Access, FoundPattern, Memory, RunPatterns, Touch};
+use crate::interleaving_patterns::{Access, FoundPattern, Holding, Memory, RunPatterns, Touch};
 
 use super::code_book::{CodeBook, Translation};
 use super::run_set::RunSet;
@@ -38,6 +38,8 @@ pub struct ExampleAccess {
     pub thread: u16,
     pub touch: Touch,
     pub atomic: bool,
+    /// Made by a library function; false also where that is not known.
+    pub library: bool,
     pub site: u32,
     /// Call sites, outermost first; empty: unknown.
     pub stack: Vec<u32>,
@@ -46,6 +48,8 @@ pub struct ExampleAccess {
     pub index: u32,
     pub memory: ExampleMemory,
     pub length: u64,
+    /// How many bytes it touched in all; 0: not known.
+    pub whole_length: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +59,8 @@ pub struct ExampleLock {
     pub shared: bool,
     pub site: u32,
     pub stack: Vec<u32>,
+    /// What two accesses of one thread have in common if it was not given back in between. None: not known.
+    pub acquisition: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,12 +180,14 @@ impl Reading<'_> {
             thread: access.thread,
             touch: access.touch,
             atomic: access.atomic,
+            library: access.library,
             site: self.site(access.site),
             stack: self.stack(access.stack),
             locks: self.locks(access.lock_set),
             index: access.index,
             memory: self.memory(&access.memory),
             length: access.length,
+            whole_length: access.whole_length,
         }
     }
 
@@ -193,17 +201,18 @@ impl Reading<'_> {
 
     fn locks(&self, lock_set: u32) -> Vec<ExampleLock> {
         let locks = self.run.lock_sets[lock_set as usize].iter();
-        locks.map(|&lock| self.lock(lock)).collect()
+        locks.map(|held| self.lock(held)).collect()
     }
 
-    fn lock(&self, lock: u32) -> ExampleLock {
-        let lock = &self.run.locks[lock as usize];
+    fn lock(&self, held: &Holding) -> ExampleLock {
+        let lock = &self.run.locks[held.lock as usize];
         ExampleLock {
             memory: self.memory(&lock.memory),
             kind: lock.kind.clone(),
             shared: lock.shared,
             site: self.site(lock.site),
             stack: self.stack(lock.stack),
+            acquisition: held.acquisition,
         }
     }
 

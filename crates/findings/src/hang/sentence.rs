@@ -146,6 +146,9 @@ mod tests {
             stack: Vec::new(),
             is_now: true,
             holds: Vec::new(),
+            code: None,
+            calls: Vec::new(),
+            shown_call: None,
         }
     }
 
