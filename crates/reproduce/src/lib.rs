@@ -1,0 +1,17 @@
+//! From finding to forced order: what a schedule is made of, and what came of it.
+//!
+//! Takes   a `Finding`, or a `Hang` with a deadlock; what the runtime says about a schedule it was given.
+//! Gives   a `Plan` (pure data), its inverse, the file for the runtime; what happened in a sentence; a verdict over many runs.
+//! Misses  orders that need more than two threads, except deadlocks.
+//!
+//! How orders are forced, and why so: `docs/design/0011-forcing-orders.md`.
+#![forbid(unsafe_code)]
+
+mod outcome;
+mod plan;
+
+pub use outcome::{Outcome, Over, PlaceOutcome, StepOutcome, why_never_hit};
+pub use plan::{
+    CallPlace, DEFAULT_BUDGET, DEFAULT_PAUSE, Mode, ModuleName, NumberedPlace, Operand, Plan,
+    PlanPlace, PlanStep, Purpose,
+};

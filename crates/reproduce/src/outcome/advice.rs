@@ -1,0 +1,162 @@
+//! Why an order was never forced, and what to try next.
+//!
+//! Takes   a plan, and the sum of what came of it over some runs.      Gives  a problem to print: the first obstacle on the way.
+
+use unpick_events::schedule::{Arming, Mode, Purpose};
+use unpick_problem::Problem;
+
+use crate::plan::Plan;
+
+use super::{Outcome, Over};
+
+/// What kept `runs` runs from ever making all steps of the plan in their order. Exit code 2: it is for the user to change something.
+pub fn why_never_hit(plan: &Plan, outcome: &Outcome, runs: u32) -> Problem {
+    let obstacle = Look { plan, outcome }.first_obstacle();
+    let order = if plan.mode == Mode::Force { "the order" } else { "the inverse order" };
+    let runs = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
+    Problem::usage(format!("{order} never came about in {runs}"))
+        .at("step", obstacle.step)
+        .why(obstacle.why)
+        .next(obstacle.next)
+}
+
+struct Obstacle {
+    step: String,
+    why: String,
+    next: &'static str,
+}
+
+struct Look<'l> {
+    plan: &'l Plan,
+    outcome: &'l Outcome,
+}
+
+const REBUILT: &str = "if the program was built again, hunt again, or use a reproducer file (`unpick pin`), which outlives builds";
+const LONGER: &str = "give it more time: a longer `--pause`, and a `--budget` of several pauses";
+const OTHER_INPUT: &str = "run it with the input or load that reaches this code, or more often";
+const IMPOSSIBLE: &str =
+    "look at what both threads hold or wait for there: a lock or a signal may forbid this order";
+
+impl Look<'_> {
+    fn first_obstacle(&self) -> Obstacle {
+        let numbers = || 0..self.plan.steps.len();
+        let first = |look: fn(&Self, usize) -> Option<Obstacle>| {
+            numbers().find_map(|step| look(self, step))
+        };
+        first(Self::not_armed)
+            .or_else(|| first(Self::never_reached))
+            .or_else(|| first(Self::blocked))
+            .or_else(|| self.budget_spent())
+            .or_else(|| first(Self::partner_too_late))
+            .unwrap_or_else(|| self.never_together())
+    }
+
+    fn obstacle(&self, step: usize, why: String, next: &'static str) -> Obstacle {
+        let number = step + 1;
+        let shown = self.plan.steps.get(step).map_or("", |step| step.shown.as_str());
+        Obstacle { step: format!("{number}, {shown}"), why, next }
+    }
+
+    /// None of the places where the step could be made is watched.
+    fn not_armed(&self, step: usize) -> Option<Obstacle> {
+        let places = self.plan.numbered_places().zip(&self.outcome.places);
+        let of_step: Vec<_> = places
+            .filter(|(place, _)| place.step == step && place.purpose != Purpose::Gate)
+            .collect();
+        if of_step.iter().any(|(_, outcome)| outcome.arming == Arming::Armed) {
+            return None;
+        }
+        let (place, outcome) = of_step.first()?;
+        let module = place.place.at.module.text();
+        let (why, next) = match outcome.arming {
+            Arming::NoModule => (format!("no process had the module {module}"), REBUILT),
+            Arming::NoCall => {
+                let offset = place.place.at.offset;
+                (format!("no call ends at {offset:#x} of the module {module}"), REBUILT)
+            }
+            _ => (
+                "the system does not let code of the program be changed".to_owned(),
+                "allow it (SELinux: execmod), or run it elsewhere",
+            ),
+        };
+        Some(self.obstacle(step, why, next))
+    }
+
+    fn never_reached(&self, step: usize) -> Option<Obstacle> {
+        let arrived = self.outcome.steps.get(step)?.arrived;
+        let why = || "no thread ever came there".to_owned();
+        (arrived == 0).then(|| self.obstacle(step, why(), OTHER_INPUT))
+    }
+
+    /// Threads were let go because nobody else could go on.
+    fn blocked(&self, step: usize) -> Option<Obstacle> {
+        let blocked = self.outcome.steps.get(step)?.blocked;
+        let waited = self.outcome.waited_in.map_or_else(String::new, |number| {
+            format!("; its partner was waiting in {}", system_call(number))
+        });
+        let why = || format!("{} because all others waited{waited}", let_go(blocked));
+        (blocked > 0).then(|| self.obstacle(step, why(), IMPOSSIBLE))
+    }
+
+    fn budget_spent(&self) -> Option<Obstacle> {
+        let step = self.last_held()?;
+        let held = self.outcome.held;
+        let why = format!("threads were held for {held:.1?} together, and that is all they may be");
+        let is_spent = self.outcome.over == Some(Over::Budget);
+        is_spent.then(|| self.obstacle(step, why, "give it a larger `--budget`"))
+    }
+
+    fn last_held(&self) -> Option<usize> {
+        self.outcome.steps.iter().rposition(|step| step.held > 0)
+    }
+
+    fn partner_too_late(&self, step: usize) -> Option<Obstacle> {
+        let timed_out = self.outcome.steps.get(step)?.timed_out;
+        let why = || {
+            let (pause, let_go) = (self.plan.pause, let_go(timed_out));
+            format!("{let_go} after {pause:.1?}: what must come before did not happen meanwhile")
+        };
+        (timed_out > 0).then(|| self.obstacle(step, why(), LONGER))
+    }
+
+    /// Everybody came, nobody was in another's way: they came for different bytes, or in turns.
+    fn never_together(&self) -> Obstacle {
+        let is_made = |step: &super::StepOutcome| step.made > 0;
+        let step = self.outcome.steps.iter().position(|step| !is_made(step)).unwrap_or(0);
+        let why = "threads came to all steps, but not to the same bytes at the same time";
+        self.obstacle(step, why.to_owned(), OTHER_INPUT)
+    }
+}
+
+fn let_go(times: u64) -> String {
+    let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    format!("a thread held there was let go {times}")
+}
+
+/// A name for those that threads usually wait in.
+fn system_call(number: u64) -> String {
+    const KNOWN: [(libc::c_long, &str); 20] = [
+        (libc::SYS_futex, "`futex` (a lock, a condition, or the end of a thread)"),
+        (libc::SYS_read, "`read`"),
+        (libc::SYS_write, "`write`"),
+        (libc::SYS_poll, "`poll`"),
+        (libc::SYS_ppoll, "`ppoll`"),
+        (libc::SYS_select, "`select`"),
+        (libc::SYS_pselect6, "`pselect`"),
+        (libc::SYS_epoll_wait, "`epoll_wait`"),
+        (libc::SYS_epoll_pwait, "`epoll_pwait`"),
+        (libc::SYS_nanosleep, "`nanosleep`"),
+        (libc::SYS_clock_nanosleep, "`clock_nanosleep`"),
+        (libc::SYS_wait4, "`wait4` (the end of a process)"),
+        (libc::SYS_waitid, "`waitid` (the end of a process)"),
+        (libc::SYS_accept, "`accept`"),
+        (libc::SYS_accept4, "`accept4`"),
+        (libc::SYS_recvfrom, "`recvfrom`"),
+        (libc::SYS_recvmsg, "`recvmsg`"),
+        (libc::SYS_flock, "`flock`"),
+        (libc::SYS_fcntl, "`fcntl` (a lock on a file)"),
+        (libc::SYS_rt_sigtimedwait, "`sigwait`"),
+    ];
+    let known = KNOWN.iter().find(|(known, _)| u64::try_from(*known) == Ok(number));
+    known.map_or_else(|| format!("system call {number}"), |(_, name)| (*name).to_owned())
+}

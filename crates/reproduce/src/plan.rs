@@ -1,0 +1,155 @@
+//! A plan: in which order which threads shall come to which places, as pure data.
+//!
+//! Takes   a finding, or a hang with a deadlock.      Gives  a plan that forces it, its inverse, and the words for the runtime.
+//! Misses  a gate where the lock is not known; calls where a stack is not known.
+//!
+//! A plan says nothing about addresses in memory: a place is a module and an offset in its file, so it holds for one build.
+
+mod gates;
+mod of_deadlock;
+mod of_finding;
+mod words;
+
+use std::time::Duration;
+
+pub use unpick_events::schedule::{Mode, Operand, Purpose};
+use unpick_findings::CodePlace;
+
+/// Long enough for a partner that has to come through some work first; short enough to try several times in a test.
+pub const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
+/// A run that waits for nothing useful takes no longer by more than this.
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(10);
+
+/// In which order threads shall come to places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub mode: Mode,
+    /// The longest that a thread is held at once. Zero: no thread is ever held, only counted.
+    pub pause: Duration,
+    /// The longest that all threads together are held.
+    pub budget: Duration,
+    /// After so many hits nothing is held any more; 0: no bound.
+    pub bound: u64,
+    /// So many arrivals at the first step pass first.
+    pub ignored: u64,
+    /// Stop for a debugger when the last step is about to be made.
+    pub stop: bool,
+    /// In their order.
+    pub steps: Vec<PlanStep>,
+}
+
+/// What one thread does in its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanStep {
+    /// Which thread, from 1.
+    pub role: u8,
+    /// `Step` or `Meeting`; gates are told by `gates`.
+    pub purpose: Purpose,
+    /// Where the step is made: any of them counts.
+    pub places: Vec<PlanPlace>,
+    /// Where its thread can wait before it. Those of a meeting are only used by the inverse.
+    pub gates: Vec<PlanPlace>,
+    /// From 0. Steps with the same variable touch the same bytes.
+    pub variable: Option<u8>,
+    /// Which argument of the call is the address.
+    pub operand: Operand,
+    /// How many bytes are accessed; 0: not known.
+    pub bytes: u64,
+    /// For people: `write of x in put at bank.c:21`.
+    pub shown: String,
+}
+
+/// A return address, and the calls that must have led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PlanPlace {
+    pub at: CallPlace,
+    /// Innermost first; empty: whatever led there.
+    pub calls: Vec<CallPlace>,
+}
+
+/// A return address in the terms of a module's file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallPlace {
+    pub module: ModuleName,
+    pub offset: u64,
+}
+
+/// By what a module is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ModuleName {
+    /// In hex.
+    BuildId(String),
+    /// It has no build id.
+    Path(String),
+}
+
+impl Plan {
+    /// A plan that forces these steps, with the usual patience.
+    pub fn forcing(steps: Vec<PlanStep>) -> Plan {
+        Plan {
+            mode: Mode::Force,
+            pause: DEFAULT_PAUSE,
+            budget: DEFAULT_BUDGET,
+            bound: 0,
+            ignored: 0,
+            stop: false,
+            steps,
+        }
+    }
+
+    /// The plan under which the order cannot come about: of two steps, the other one first; of more, and of a deadlock, one thread at
+    /// a time from its first step to its last.
+    #[must_use]
+    pub fn inverse(&self) -> Plan {
+        let is_deadlock = self.steps.iter().any(|step| step.purpose == Purpose::Meeting);
+        let is_pair = self.steps.len() == 2 && !is_deadlock;
+        let mode = if is_pair { Mode::Reverse } else { Mode::Serialise };
+        let steps = self.steps.iter().cloned();
+        let steps = steps.map(|step| PlanStep { purpose: Purpose::Step, ..step }).collect();
+        Plan { mode, steps, stop: false, ..self.clone() }
+    }
+
+    /// How many different threads it needs.
+    pub fn roles(&self) -> usize {
+        self.steps.iter().map(|step| usize::from(step.role)).max().unwrap_or(0)
+    }
+
+    /// The places as the runtime numbers them, each with its step: of every step first the places, then the gates.
+    pub fn numbered_places(&self) -> impl Iterator<Item = NumberedPlace<'_>> {
+        self.steps.iter().enumerate().flat_map(|(number, step)| {
+            let of = move |purpose| move |place| NumberedPlace { step: number, purpose, place };
+            // At a meeting everybody brings its lock along: nobody may wait in front of it.
+            let has_gates = step.purpose != Purpose::Meeting;
+            let gates = step.gates.iter().filter(move |_| has_gates);
+            step.places.iter().map(of(step.purpose)).chain(gates.map(of(Purpose::Gate)))
+        })
+    }
+}
+
+/// A place and what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberedPlace<'p> {
+    /// From 0.
+    pub step: usize,
+    pub purpose: Purpose,
+    pub place: &'p PlanPlace,
+}
+
+impl CallPlace {
+    /// None if the module is not known, or what is said of the place is no address.
+    pub fn of(code: &CodePlace) -> Option<CallPlace> {
+        let digits = code.offset.strip_prefix("0x")?;
+        let offset = u64::from_str_radix(digits, 16).ok()?;
+        let by_id = code.build_id.clone().map(ModuleName::BuildId);
+        let module = by_id.or_else(|| code.module.clone().map(ModuleName::Path))?;
+        Some(CallPlace { module, offset })
+    }
+}
+
+impl ModuleName {
+    pub fn text(&self) -> &str {
+        match self {
+            ModuleName::BuildId(text) | ModuleName::Path(text) => text,
+        }
+    }
+}

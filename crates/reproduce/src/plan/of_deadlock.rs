@@ -1,0 +1,80 @@
+//! Makes a plan of a deadlock: all threads of the circle meet, each where it waits and with its lock in hand.
+
+use unpick_findings::{Hang, HangProcess, HangThread, HeldLock};
+use unpick_problem::Problem;
+
+use super::gates::{Surroundings, place, place_of_lock};
+use super::of_finding::{nowhere, shown_place};
+use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
+
+impl Plan {
+    /// Brings the threads of the first circle of a hang to where they wait for each other. Its inverse lets one thread at a time from
+    /// where it takes its lock to where it would wait.
+    pub fn of_deadlock(hang: &Hang) -> Result<Plan, Problem> {
+        let circles = hang.processes.iter().filter_map(circle);
+        let circle = circles.into_iter().next().ok_or_else(no_deadlock)?;
+        if circle.len() < 2 {
+            return Err(waits_for_itself());
+        }
+        let steps = (0..circle.len()).map(|at| step(&circle, at));
+        Ok(Plan::forcing(steps.collect::<Result<_, _>>()?))
+    }
+}
+
+/// The threads of a process's first circle, each waiting for the next.
+fn circle(process: &HangProcess) -> Option<Vec<&HangThread>> {
+    let numbers = process.deadlocks.first()?;
+    let thread = |number: &u16| process.threads.iter().find(|thread| thread.thread == *number);
+    numbers.iter().map(thread).collect()
+}
+
+fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
+    let thread = circle[at];
+    let waiting_for_it = circle[(at + circle.len() - 1) % circle.len()];
+    let shown = format!("wait{}", shown_place(&thread.frame));
+    Ok(PlanStep {
+        role: u8::try_from(at + 1).map_err(|_| too_many(circle.len()))?,
+        purpose: Purpose::Meeting,
+        places: vec![place_of_wait(thread).ok_or_else(|| nowhere(&shown))?],
+        gates: gate(thread, waiting_for_it).into_iter().collect(),
+        variable: None,
+        operand: Operand::Unknown,
+        bytes: 0,
+        shown,
+    })
+}
+
+fn place_of_wait(thread: &HangThread) -> Option<PlanPlace> {
+    let wanted = thread.shown_call.map_or(0, |shown| shown + 1);
+    place(thread.code.as_ref()?, &thread.calls, wanted)
+}
+
+/// Where a thread took the lock that another of the circle waits for.
+fn gate(thread: &HangThread, waiting_for_it: &HangThread) -> Option<PlanPlace> {
+    let lock = lock_of_circle(&thread.holds, waiting_for_it)?;
+    place_of_lock(lock, &Surroundings { frame: &thread.frame, calls: &thread.calls })
+}
+
+/// Locks are told apart by name only: where that does not help, it is the one that was taken first.
+fn lock_of_circle<'t>(held: &'t [HeldLock], waiting: &HangThread) -> Option<&'t HeldLock> {
+    let wanted = waiting.waits_for.as_ref().and_then(|wait| wait.name.as_ref());
+    let same = held.iter().find(|lock| wanted.is_some() && lock.name.as_ref() == wanted);
+    same.or(held.first())
+}
+
+fn no_deadlock() -> Problem {
+    Problem::usage("no schedule can be made of a hang that is not a deadlock")
+        .why("no threads were seen to wait for each other, so there is no order to force")
+        .next("look at what its threads were doing: `unpick show --run N`")
+}
+
+fn waits_for_itself() -> Problem {
+    Problem::usage("no schedule can be made of a deadlock of one thread")
+        .why("it waits for a lock that it holds itself: that happens in any order of threads")
+        .next("look where it took the lock before: `unpick show --run N`")
+}
+
+fn too_many(threads: usize) -> Problem {
+    Problem::usage(format!("no schedule can be made of a deadlock of {threads} threads"))
+        .why("a schedule has at most 16 steps")
+}

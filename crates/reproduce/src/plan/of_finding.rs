@@ -1,0 +1,112 @@
+//! Makes a plan of a finding: one step per access, whichever of the 17 patterns it is.
+//!
+//! A finding comes from a file: that it fits its pattern is checked, not believed.
+
+use unpick_analyses::interleaving_patterns::{AccessKind as Kind, PatternId, Step};
+use unpick_findings::{AccessKind, Finding, FindingAccess, Frame};
+use unpick_problem::Problem;
+
+use super::gates::{gate, place};
+use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
+
+impl Plan {
+    /// Forces the order of accesses of a finding.
+    pub fn of_finding(finding: &Finding) -> Result<Plan, Problem> {
+        let pattern = pattern_called(&finding.pattern).ok_or_else(|| unfit(finding))?;
+        if !fits(pattern, &finding.accesses) {
+            return Err(unfit(finding));
+        }
+        let mut steps: Vec<PlanStep> = Vec::new();
+        for at in 0..finding.accesses.len() {
+            if !is_same_access(&finding.accesses, at) {
+                steps.push(step(pattern.steps()[at], &finding.accesses, at)?);
+            }
+        }
+        Ok(Plan::forcing(steps))
+    }
+}
+
+/// `P1` to `P17`.
+pub fn pattern_called(name: &str) -> Option<PatternId> {
+    PatternId::all().find(|pattern| pattern.name() == name)
+}
+
+fn fits(pattern: PatternId, accesses: &[FindingAccess]) -> bool {
+    let steps = pattern.steps();
+    steps.len() == accesses.len()
+        && steps.iter().zip(accesses).all(|(step, access)| {
+            step.role == access.role && step.kind == Kind::of_write(access.kind != AccessKind::Read)
+        })
+}
+
+/// One access of a thread to both variables is one step: the thread comes there once.
+fn is_same_access(accesses: &[FindingAccess], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|before| &accesses[before]) else { return false };
+    let access = &accesses[at];
+    let same_variable = access.variable.is_some() && access.variable == before.variable;
+    access.role == before.role
+        && access.code == before.code
+        && (access.order == before.order || same_variable)
+}
+
+fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, Problem> {
+    let access = &accesses[at];
+    let before = accesses[..at].iter().rfind(|before| before.role == access.role);
+    Ok(PlanStep {
+        role: access.role,
+        purpose: Purpose::Step,
+        places: vec![place_of_access(access).ok_or_else(|| nowhere(&shown(access)))?],
+        gates: gate(access, before).into_iter().collect(),
+        variable: Some(step.variable as u8),
+        operand: operand(access),
+        bytes: access.bytes,
+        shown: shown(access),
+    })
+}
+
+/// Inside a library of the language the calls up to the user's own tell which access is meant; elsewhere the place itself does.
+fn place_of_access(access: &FindingAccess) -> Option<PlanPlace> {
+    place(&access.code, &access.calls, access.shown_call.map_or(0, |shown| shown + 1))
+}
+
+/// Hooks, and whatever frees, have the address in front. Of other library functions it depends on which one it is.
+fn operand(access: &FindingAccess) -> Operand {
+    let is_known = !access.library || access.kind == AccessKind::Free;
+    if is_known { Operand::First } else { Operand::Unknown }
+}
+
+/// `write of x in put at bank.c:21`.
+pub fn shown(access: &FindingAccess) -> String {
+    let kind = match access.kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Free => "free",
+    };
+    let of = access.variable.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
+    format!("{kind}{of}{}", shown_place(&access.frame))
+}
+
+/// ` in put at bank.c:21`, or as much of it as is known.
+pub fn shown_place(frame: &Frame) -> String {
+    let function = frame.function.as_ref().map(|function| format!(" in `{function}`"));
+    let line = frame.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let file = frame.file.as_ref().map(|file| format!(" at {file}{line}"));
+    [function, file].into_iter().flatten().collect()
+}
+
+fn unfit(finding: &Finding) -> Problem {
+    let roles: Vec<String> = finding
+        .accesses
+        .iter()
+        .map(|access| format!("{:?} by thread {}", access.kind, access.role).to_lowercase())
+        .collect();
+    Problem::usage(format!("a finding is not what it says it is: `{}`", finding.pattern))
+        .why(format!("its accesses are: {}", roles.join(", ")))
+        .next("rank the runs again: `unpick rank`")
+}
+
+pub fn nowhere(what: &str) -> Problem {
+    Problem::usage(format!("no schedule can be made: where the code is, is not known ({what})"))
+        .why("the findings were made by an earlier version of unpick, or the code is in no file")
+        .next("hunt again with this version")
+}

@@ -1,0 +1,269 @@
+//! From findings and deadlocks to plans, and to the words of the runtime.
+
+mod made;
+
+use made::{code, finding, frame, hang, lock, waiting};
+use unpick_analyses::interleaving_patterns::PatternId;
+use unpick_events::schedule::{self, header, place};
+use unpick_findings::{CodePlace, Finding};
+use unpick_reproduce::{Mode, Operand, Plan, PlanPlace, Purpose};
+
+const NO_CALLS: [u64; 0] = [];
+
+fn plan_of(finding: &Finding) -> Plan {
+    Plan::of_finding(finding).unwrap()
+}
+
+fn offsets(places: &[PlanPlace]) -> Vec<u64> {
+    places.iter().map(|place| place.at.offset).collect()
+}
+
+fn calls(place: &PlanPlace) -> Vec<u64> {
+    place.calls.iter().map(|call| call.offset).collect()
+}
+
+#[test]
+fn every_pattern_is_a_plan_with_its_roles_variables_and_places() {
+    for pattern in PatternId::all() {
+        let plan = plan_of(&finding(pattern));
+        assert_eq!((plan.mode, plan.bound, plan.ignored), (Mode::Force, 0, 0));
+        assert_eq!(plan.steps.len(), pattern.steps().len(), "{}", pattern.name());
+        for (at, (step, of_pattern)) in plan.steps.iter().zip(pattern.steps()).enumerate() {
+            assert_eq!(step.role, of_pattern.role);
+            assert_eq!(step.variable, Some(of_pattern.variable as u8));
+            assert_eq!(offsets(&step.places), [(at as u64 + 1) * 10]);
+            assert_eq!(
+                (step.purpose, step.operand, step.bytes),
+                (Purpose::Step, Operand::First, 4)
+            );
+            assert!(step.gates.is_empty());
+        }
+        let inverse = plan.inverse().mode;
+        let is_pair = pattern.steps().len() == 2;
+        assert_eq!(inverse, if is_pair { Mode::Reverse } else { Mode::Serialise });
+    }
+}
+
+#[test]
+fn a_finding_that_is_not_what_it_says_is_refused() {
+    let mut other_role = finding(PatternId::P7);
+    other_role.accesses[1].role = 1;
+    let mut other_kind = finding(PatternId::P7);
+    other_kind.pattern = "P4".to_owned();
+    let mut other_length = finding(PatternId::P1);
+    other_length.pattern = "P4".to_owned();
+    let mut no_pattern = finding(PatternId::P1);
+    no_pattern.pattern = "P18".to_owned();
+    for strange in [other_role, other_kind, other_length, no_pattern] {
+        let problem = Plan::of_finding(&strange).unwrap_err().to_string();
+        assert!(problem.contains("not what it says"), "{problem}");
+    }
+}
+
+#[test]
+fn code_that_is_in_no_module_is_refused() {
+    for strange in [
+        CodePlace { module: None, build_id: None, ..code(1) },
+        CodePlace { offset: "10".to_owned(), ..code(1) },
+        CodePlace { offset: "0xfffffffffffffffff".to_owned(), ..code(1) },
+    ] {
+        let mut unknown = finding(PatternId::P1);
+        unknown.accesses[1].code = strange;
+        let problem = Plan::of_finding(&unknown).unwrap_err().to_string();
+        assert!(problem.contains("where the code is, is not known"), "{problem}");
+        assert!(problem.contains("write of `x` in `work` at bank.c:20"), "{problem}");
+    }
+}
+
+#[test]
+fn a_thread_waits_before_the_outermost_lock_that_it_took_since_its_last_access() {
+    let mut lost = finding(PatternId::P7);
+    lost.accesses[0].locks = vec![lock("all", 1, 5), lock("account", 9, 6)];
+    lost.accesses[1].locks = vec![lock("account", 19, 3)];
+    lost.accesses[2].locks = vec![lock("all", 1, 5), lock("account", 29, 8), lock("log", 30, 9)];
+    let plan = plan_of(&lost);
+    let gates: Vec<_> = plan.steps.iter().map(|step| offsets(&step.gates)).collect();
+    assert_eq!(gates, [[1], [19], [29]], "`all` is kept from access 1 to 3");
+}
+
+#[test]
+fn a_lock_that_is_kept_between_two_accesses_is_no_gate_for_the_second() {
+    let mut kept = finding(PatternId::P7);
+    kept.accesses[0].locks = vec![lock("account", 9, 6)];
+    kept.accesses[2].locks = vec![lock("account", 9, 6)];
+    assert!(plan_of(&kept).steps[2].gates.is_empty());
+    kept.accesses[2].locks[0].acquisition = None;
+    assert!(plan_of(&kept).steps[2].gates.is_empty(), "not known: it may be kept");
+    kept.accesses[2].locks[0].acquisition = Some(8);
+    assert_eq!(offsets(&plan_of(&kept).steps[2].gates), [9], "taken again at the same place");
+}
+
+#[test]
+fn a_lock_of_an_earlier_build_that_does_not_tell_its_place_is_no_gate() {
+    let mut old = finding(PatternId::P1);
+    old.accesses[1].locks = vec![lock("account", 9, 6)];
+    old.accesses[1].locks[0].code = None;
+    assert!(plan_of(&old).steps[1].gates.is_empty());
+}
+
+#[test]
+fn a_function_that_takes_locks_for_others_is_known_by_its_calls() {
+    let mut helped = finding(PatternId::P1);
+    let access = &mut helped.accesses[1];
+    access.calls = vec![code(0x50), code(0x60)];
+    access.locks = vec![lock("account", 9, 6)];
+    let with_calls = |calls: &[u64]| {
+        let mut helped = helped.clone();
+        helped.accesses[1].locks[0].calls = calls.iter().map(|&at| code(at)).collect();
+        calls_of_gate(&helped)
+    };
+    assert_eq!(with_calls(&[0x50, 0x60]), NO_CALLS, "in the same function");
+    assert_eq!(with_calls(&[0x60]), NO_CALLS, "in its caller");
+    assert_eq!(with_calls(&[0x21, 0x50, 0x60]), [0x21], "in a helper");
+    assert_eq!(with_calls(&[0x22, 0x21, 0x50]), [0x22, 0x21], "whose outermost call is lost");
+    assert_eq!(with_calls(&[0x91, 0x92]), [0x91, 0x92], "nothing in common");
+}
+
+fn calls_of_gate(finding: &Finding) -> Vec<u64> {
+    calls(&plan_of(finding).steps[1].gates[0])
+}
+
+#[test]
+fn where_the_calls_of_an_access_are_not_known_another_function_is_a_helper() {
+    let mut helped = finding(PatternId::P1);
+    helped.accesses[1].locks = vec![lock("account", 9, 6)];
+    helped.accesses[1].locks[0].calls = vec![code(0x21), code(0x50)];
+    assert_eq!(calls_of_gate(&helped), NO_CALLS);
+    helped.accesses[1].locks[0].taken_at = frame("enter", 9);
+    assert_eq!(calls_of_gate(&helped), [0x21]);
+}
+
+#[test]
+fn inside_a_library_of_the_language_the_calls_up_to_the_users_own_count() {
+    let mut inside = finding(PatternId::P1);
+    inside.accesses[0].calls = vec![code(0x71), code(0x72), code(0x73)];
+    inside.accesses[0].shown_call = Some(1);
+    inside.accesses[1].locks = vec![lock("account", 9, 6)];
+    inside.accesses[1].locks[0].calls = vec![code(0x21), code(0x22)];
+    inside.accesses[1].locks[0].shown_call = Some(0);
+    assert_eq!(calls(&plan_of(&inside).steps[0].places[0]), [0x71, 0x72]);
+    assert_eq!(calls_of_gate(&inside), [0x21]);
+}
+
+#[test]
+fn one_access_to_both_variables_is_one_step() {
+    let mut wide = finding(PatternId::P9);
+    wide.accesses[2].code = wide.accesses[1].code.clone();
+    assert_eq!(plan_of(&wide).steps.len(), 4, "the same place, but two accesses");
+    wide.accesses[2].order = wide.accesses[1].order;
+    let plan = plan_of(&wide);
+    let roles: Vec<u8> = plan.steps.iter().map(|step| step.role).collect();
+    assert_eq!(roles, [1, 2, 1]);
+    assert_eq!(plan.inverse().mode, Mode::Serialise);
+}
+
+#[test]
+fn two_roles_at_one_place_are_two_steps() {
+    let mut same = finding(PatternId::P3);
+    same.accesses[1].code = same.accesses[0].code.clone();
+    assert_eq!(plan_of(&same).steps.len(), 2);
+}
+
+#[test]
+fn the_address_of_a_library_call_is_not_known_except_when_it_frees() {
+    let mut copied = finding(PatternId::P1);
+    copied.accesses.iter_mut().for_each(|access| access.library = true);
+    copied.accesses[1].kind = unpick_findings::AccessKind::Free;
+    let operands: Vec<_> = plan_of(&copied).steps.iter().map(|step| step.operand).collect();
+    assert_eq!(operands, [Operand::Unknown, Operand::First]);
+}
+
+#[test]
+fn the_threads_of_a_deadlock_meet_where_they_wait() {
+    let threads = vec![waiting(2, "a", "b"), waiting(3, "b", "c"), waiting(4, "c", "a")];
+    let plan = Plan::of_deadlock(&hang(&[2, 3, 4], threads)).unwrap();
+    let told: Vec<_> =
+        plan.steps.iter().map(|step| (step.role, step.purpose, offsets(&step.places))).collect();
+    assert_eq!(
+        told,
+        [
+            (1, Purpose::Meeting, vec![201]),
+            (2, Purpose::Meeting, vec![301]),
+            (3, Purpose::Meeting, vec![401])
+        ]
+    );
+    assert_eq!(plan.numbered_places().count(), 3, "nobody waits before its lock");
+    let inverse = plan.inverse();
+    assert_eq!(inverse.mode, Mode::Serialise);
+    let gates: Vec<_> = inverse.steps.iter().map(|step| offsets(&step.gates)).collect();
+    assert_eq!(gates, [[200], [300], [400]], "the lock of the circle, not that of the log");
+    assert!(inverse.steps.iter().all(|step| step.purpose == Purpose::Step));
+    assert_eq!(inverse.numbered_places().count(), 6);
+}
+
+#[test]
+fn two_threads_in_a_circle_are_serialised_not_reversed() {
+    let threads = vec![waiting(2, "a", "b"), waiting(3, "b", "a")];
+    let plan = Plan::of_deadlock(&hang(&[2, 3], threads)).unwrap();
+    assert_eq!(plan.inverse().mode, Mode::Serialise);
+}
+
+#[test]
+fn what_is_no_circle_of_threads_is_refused() {
+    let problem = |hang| Plan::of_deadlock(&hang).unwrap_err().to_string();
+    let mut none = hang(&[], vec![waiting(2, "a", "b")]);
+    none.processes[0].deadlocks.clear();
+    assert!(problem(none).contains("not a deadlock"));
+    assert!(problem(hang(&[2], vec![waiting(2, "a", "a")])).contains("of one thread"));
+    let strange = hang(&[2, 9], vec![waiting(2, "a", "b")]);
+    assert!(problem(strange).contains("not a deadlock"), "thread 9 is not in the file");
+    let mut old = hang(&[2, 3], vec![waiting(2, "a", "b"), waiting(3, "b", "a")]);
+    old.processes[0].threads[1].code = None;
+    assert!(problem(old).contains("wait in `work` at bank.c:301"));
+}
+
+#[test]
+fn the_words_are_as_the_form_says() {
+    let mut lost = finding(PatternId::P7);
+    lost.accesses[1].locks = vec![lock("account", 19, 3)];
+    lost.accesses[1].locks[0].calls = vec![CodePlace { build_id: None, ..code(0x21) }];
+    lost.accesses[1].locks[0].shown_call = Some(0);
+    let plan = Plan { bound: 3, ignored: 2, stop: true, ..plan_of(&lost) };
+    let words = plan.to_words().unwrap();
+    assert_eq!(words[header::MAGIC], schedule::MAGIC);
+    assert_eq!((words[header::MODE], words[header::STOP]), (0, 1));
+    assert_eq!((words[header::PAUSE], words[header::BUDGET]), (1_000_000_000, 10_000_000_000));
+    assert_eq!((words[header::BOUND], words[header::IGNORED]), (3, 2));
+    assert_eq!((words[header::STEPS], words[header::PLACES], words[header::MODULES]), (3, 4, 2));
+    let (module, rest) = words[schedule::HEADER_WORDS..].split_at(schedule::MODULE_WORDS);
+    assert_eq!(module[..3], [6, 1, u64::from_le_bytes(*b"c0ffee\0\0")]);
+    let (module, places) = rest.split_at(schedule::MODULE_WORDS);
+    assert_eq!(module[..3], [4, 0, u64::from_le_bytes(*b"bank\0\0\0\0")]);
+    let places: Vec<_> = places.chunks(schedule::PLACE_WORDS).collect();
+    assert_eq!(places.len(), 4);
+    assert_eq!(places[0][..9], [0, 10, 0, Purpose::Step as u64, 0, 0, 0, 4, 0]);
+    assert_eq!(places[1][..9], [0, 20, 1, Purpose::Step as u64, 1, 0, 0, 4, 0]);
+    let gate = [0, 19, 1, Purpose::Gate as u64, 1, place::NONE];
+    assert_eq!(places[2][..6], gate);
+    assert_eq!(places[2][place::CALLS..place::FIRST_CALL + 3], [1, 1, 0x21, 0]);
+    assert_eq!(places[3][place::STEP], 2);
+    assert_eq!(plan.to_bytes().unwrap().len(), words.len() * 8);
+}
+
+#[test]
+fn what_goes_beyond_the_form_is_refused() {
+    let plan = plan_of(&finding(PatternId::P1));
+    let problem = |plan: Plan| plan.to_words().unwrap_err().to_string();
+    let too_long = Plan { steps: vec![plan.steps[0].clone(); 17], ..plan.clone() };
+    assert!(problem(too_long).contains("17 steps, at most 16 fit"));
+    let mut many_places = plan.clone();
+    many_places.steps[0].places = vec![plan.steps[0].places[0].clone(); 64];
+    assert!(problem(many_places).contains("65 places, at most 64 fit"));
+    let mut long_name = plan.clone();
+    long_name.steps[0].places[0].at.module = unpick_reproduce::ModuleName::Path("a".repeat(241));
+    assert!(problem(long_name).contains("241 bytes in the name of a module"));
+    let mut no_place = plan.clone();
+    no_place.steps[0].places.clear();
+    assert!(problem(no_place).contains("no place"));
+    assert!(problem(Plan { steps: Vec::new(), ..plan }).contains("no steps"));
+}
