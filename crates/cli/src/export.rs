@@ -15,7 +15,7 @@ use unpick_events::Label;
 use unpick_findings::{Choices, Findings, Hang, HangGroup, describe};
 use unpick_names::{CodeNames, NameTable, ProgramNames, StoredNames, TableBuilder};
 use unpick_problem::Problem;
-use unpick_recording::{RunInfo, event_files};
+use unpick_recording::{JudgedBy, RunInfo, event_files};
 use unpick_report::LINES_AROUND;
 use unpick_run_store::{Manifest, Packer, Piece, PrivatePaths, Store, StoredRun, read_patterns};
 
@@ -192,6 +192,10 @@ impl Portable<'_> {
             working_folder: self.paths.path(&info.working_folder.to_string_lossy()).into(),
             why: info.why.as_deref().map(|why| self.paths.text(why)),
             written_as: info.written_as.as_deref().map(|words| self.command(words)),
+            judged_by: info.judged_by.as_ref().map(|judged| JudgedBy {
+                oracle: judged.oracle.as_deref().map(|oracle| self.paths.text(oracle)),
+                ..judged.clone()
+            }),
             ..info.clone()
         }
     }

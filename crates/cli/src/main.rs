@@ -11,6 +11,7 @@ mod demo;
 mod doctor;
 mod dump;
 mod export;
+mod forcing;
 mod hang;
 mod help_files;
 mod hunt;
@@ -21,6 +22,7 @@ mod quantities;
 mod rank;
 mod record;
 mod repeat;
+mod reproduce;
 mod runs;
 mod show;
 mod terminal;
@@ -70,6 +72,9 @@ enum Verb {
     /// Show what a hunt found: ranked, explained, with the code of both threads
     #[command(after_help = show::HELP)]
     Show(show::Show),
+    /// Run the program with the order of a finding forced: it fails on demand
+    #[command(after_help = reproduce::HELP)]
+    Reproduce(Box<reproduce::Reproduce>),
     /// Write the runs of a hunt to one file, to be looked at on another machine
     #[command(after_help = export::HELP)]
     Export(export::Export),
@@ -118,6 +123,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Rank(rank) => rank::run(rank),
         Verb::Dump(dump) => dump::run(dump),
         Verb::Show(show) => show::run(show),
+        Verb::Reproduce(reproduce) => reproduce::run(*reproduce),
         Verb::Export(export) => export::run(export),
         Verb::Import(import) => import::run(import),
         Verb::Clean(clean) => clean::run(clean),

@@ -103,14 +103,14 @@ pub fn read(file: &Path) -> Result<Findings, Problem> {
     })
 }
 
-fn did_not_hang(number: u64, folder: &Path) -> Problem {
+pub fn did_not_hang(number: u64, folder: &Path) -> Problem {
     Problem::usage(format!("run {number} did not hang"))
         .at("folder", folder.display())
         .why("only of runs that a hunt ended after its --timeout is it known what the threads waited for")
         .next(format!("see what it did: unpick dump {number}; and which runs there are: unpick runs"))
 }
 
-fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
+pub fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
     let count = findings.findings.len();
     if (1..=count).contains(&number) {
         return Ok(());

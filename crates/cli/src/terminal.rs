@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use terminal_size::terminal_size_of;
 use unpick_report::Style;
 
@@ -26,6 +27,15 @@ pub fn style_of_stdout(store: &Path) -> Style {
             .map_or_else(Default::default, |names| names.lines().clone()),
         command_options: store_option(store),
     }
+}
+
+/// A bar on standard error for so many steps, if somebody looks.
+pub fn progress_bar(steps: u64, quiet: bool) -> ProgressBar {
+    if quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn width() -> usize {

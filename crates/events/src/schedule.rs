@@ -154,7 +154,7 @@ pub mod outcome {
     pub const BLOCKED: usize = 7;
     /// Not 0: nothing is held any more, because the bound (1) or the budget (2) is reached.
     pub const OVER: usize = 8;
-    /// The system call by which the partner of a held thread was seen to wait, plus 1.
+    /// The kind of event by which others were seen to wait when a thread was let go for that, plus 1.
     pub const WAITED_IN: usize = 9;
     /// The clock (`CLOCK_MONOTONIC`, nanoseconds) at the start and at the first hit.
     pub const STARTED_AT: usize = 10;

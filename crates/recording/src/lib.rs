@@ -35,6 +35,6 @@ pub use file_header::FileHeader;
 pub use history::{Access, Histories, Life, Location};
 pub use merge::Merged;
 pub use recording::Recording;
-pub use run::{Outcome, RUN_FILE, Run, RunInfo, RunOptions, event_files, is_event_file};
+pub use run::{JudgedBy, Outcome, RUN_FILE, Run, RunInfo, RunOptions, event_files, is_event_file};
 pub use stream::Stream;
 pub use unpick_events as events;

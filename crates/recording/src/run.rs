@@ -44,6 +44,23 @@ pub struct RunInfo {
     /// The words that named the command to Unpick, where they are not the command: `--cargo test bank::transfer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_as: Option<Vec<String>>,
+    /// What counted as failing; none from `unpick record`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<JudgedBy>,
+}
+
+/// What counts as failing, in the words of the command line.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct JudgedBy {
+    /// Conditions as `--fail-if` takes them.
+    pub fail_if: Vec<String>,
+    /// A shell command, as `--oracle` takes it.
+    pub oracle: Option<String>,
+    /// A run that takes longer hangs.
+    pub timeout_ms: u64,
+    /// Each run had a working folder of its own.
+    #[serde(default)]
+    pub own_folder: bool,
 }
 
 /// A label as its name: `pass`, `fail`, `unusable`.

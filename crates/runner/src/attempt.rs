@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use unpick_events::Label;
 use unpick_problem::Problem;
+use unpick_recording::JudgedBy;
 use unpick_run_store::run_number;
 
 use crate::launch::cannot_start;
@@ -85,6 +86,7 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     let number = run_number(&begun.folder).unwrap_or(0);
     let hunt = attempt.hunt.unwrap_or(number);
     begun.info.hunt = Some(hunt);
+    begun.info.judged_by = Some(judged_by(attempt));
     if attempt.own_folder {
         begun.info.working_folder = make_own_folder(&begun)?;
     }
@@ -119,6 +121,16 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
         let _ = fs::remove_dir_all(judged.run.folder.join(OWN_FOLDER));
     }
     Ok(judged)
+}
+
+fn judged_by(attempt: &Attempt<'_>) -> JudgedBy {
+    let judge = attempt.judge;
+    JudgedBy {
+        fail_if: judge.conditions.iter().map(ToString::to_string).collect(),
+        oracle: judge.oracle.as_ref().map(|oracle| oracle.to_string_lossy().into_owned()),
+        timeout_ms: milliseconds(attempt.limits.timeout),
+        own_folder: attempt.own_folder,
+    }
 }
 
 fn command(attempt: &Attempt<'_>, begun: &Begun) -> Command {

@@ -109,6 +109,7 @@ fn describe(plan: &Plan) -> RunInfo {
         why: None,
         hunt: None,
         written_as: invocation.written_as.clone(),
+        judged_by: None,
     }
 }
 

@@ -263,6 +263,7 @@ static EVENT_COUNTS: [EventCount; MAX_THREADS + 1] =
 static THREADS: [AtomicPtr<Thread>; MAX_THREADS + 1] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_THREADS + 1];
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
+static BEGUN: AtomicU32 = AtomicU32::new(0);
 static UNUSED: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static UNUSED_LOCK: AtomicBool = AtomicBool::new(false);
 
@@ -287,6 +288,11 @@ pub fn thread_with_number(number: u16) -> Option<&'static Thread> {
 /// How many threads there have been.
 pub fn threads_so_far() -> u32 {
     NUMBERS.load(Relaxed)
+}
+
+/// Whether a thread has been created and does not run yet.
+pub fn is_one_coming() -> bool {
+    BEGUN.load(Relaxed) < NUMBERS.load(Relaxed)
 }
 
 /// A number for a new thread, or `None` when all have been given out.
@@ -329,6 +335,7 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     hot.last_reads.set(thread.last_reads.get());
     thread.random.set(0);
     THREADS[number as usize].store(core::ptr::from_ref(thread).cast_mut(), Release);
+    BEGUN.fetch_add(1, Relaxed);
     Some(thread)
 }
 

@@ -359,6 +359,7 @@ impl<'a> Wait<'a> {
                 self.blocked_since = None;
                 return None;
             }
+            Obstacle::Alone => (Kind::ThreadJoinWait as u8, 0),
             Obstacle::Perhaps(kind) => (kind, PERHAPS_AFTER),
             Obstacle::Certain(kind) => (kind, CERTAIN_AFTER),
         };

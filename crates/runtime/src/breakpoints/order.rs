@@ -266,10 +266,17 @@ impl Order {
     pub fn end_of(&mut self, plan: &Plan, who: Who, now: u64) {
         self.event_of(plan, who, now);
         self.set_waiting(who, false);
-        self.abandon(who, now);
+        if self.has_steps_left(plan, who) {
+            self.begin_anew(now);
+        }
         if self.region.owner.is_some_and(|(owner, _)| owner == who) {
             self.region.owner = None;
         }
+    }
+
+    fn has_steps_left(&self, plan: &Plan, who: Who) -> bool {
+        let role = self.roles.iter().position(|bound| *bound == Some(who));
+        role.and_then(|role| plan.role(role as u8)).is_some_and(|role| role.last >= self.next)
     }
 
     fn excuse(&mut self, who: Who, step: u8) {

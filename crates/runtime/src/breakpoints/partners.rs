@@ -86,15 +86,20 @@ fn waits_for_others(kind: Kind, flags: u16) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     None,
+    /// There is nobody else, or all others wait for the end of a thread.
+    Alone,
     /// Nobody can come, unless a wait ends by itself: conditions and futexes may have time limits.
     Perhaps(u8),
-    /// Somebody waits for what the held thread has, or all wait for each other. The kind of a wait; 0: there is nobody.
+    /// Somebody waits for what the held thread has, or all wait for each other. The kind of a wait.
     Certain(u8),
 }
 
 /// What stands in the way of others while `held` is.
 pub fn obstacle(held: &Thread) -> Obstacle {
-    let (mut others, mut waiting, mut unsure) = (0, 0, 0);
+    if thread::is_one_coming() {
+        return Obstacle::None;
+    }
+    let (mut others, mut waiting, mut unsure, mut joining) = (0, 0, 0, 0);
     let mut kind = 0;
     for number in 1..=thread::threads_so_far().min(thread::MAX_THREADS as u32) as u16 {
         let Some(other) = thread::thread_with_number(number) else { continue };
@@ -112,14 +117,16 @@ pub fn obstacle(held: &Thread) -> Obstacle {
             waiting += 1;
             kind = waits;
             unsure += usize::from(!ends_by_others(waits));
+            joining += usize::from(waits == Kind::ThreadJoinWait as u8);
         } else if standing.is_held.load(Relaxed) {
             waiting += 1;
         }
     }
-    match (others == waiting, unsure) {
-        (false, _) => Obstacle::None,
-        (true, 0) => Obstacle::Certain(kind),
-        (true, _) => Obstacle::Perhaps(kind),
+    match unsure {
+        _ if others != waiting => Obstacle::None,
+        _ if others == joining => Obstacle::Alone,
+        0 => Obstacle::Certain(kind),
+        _ => Obstacle::Perhaps(kind),
     }
 }
 

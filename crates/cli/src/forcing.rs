@@ -1,0 +1,283 @@
+//! Runs of a program under a plan: what `reproduce`, `confirm`, `check` and an active hunt have in common.
+//!
+//! Takes   what was hunted (command, what counts as failing, time limit), or the same from a command line; a plan.
+//! Gives   how each run ended, and what came of the plan.
+//! Cost    the runs. Their folders go when they have been read.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use unpick_events::{Label, schedule};
+use unpick_problem::Problem;
+use unpick_recording::{RunInfo, RunOptions};
+use unpick_reproduce::{Outcome, Plan};
+use unpick_run_store::Store;
+use unpick_runner::{
+    Attempt, Choices, Condition, Invocation, Judge, Judged, Limits, Plan as RunPlan, attempt,
+    stop_on_signals,
+};
+
+use crate::cargo_test;
+use crate::quantities::duration;
+use crate::record::fresh_seed;
+
+/// Runs under a plan are made in a store of their own, inside the hunt's: they are no runs of the hunt.
+const FORCED_FOLDER: &str = "forced";
+/// A run that hangs is not waited for longer than so many times the longest of those that did not, but at least this long.
+const PATIENCE: u32 = 20;
+const SHORTEST_TIMEOUT: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(1);
+/// As a hunt's.
+const RECORDING_LIMIT: u64 = 1 << 30;
+const OUTPUT_BYTES: usize = 1 << 20;
+
+/// What counts as failing, if not the same as in the hunt.
+#[derive(clap::Args, Debug, Default)]
+pub struct JudgeOptions {
+    /// What makes a run fail, as in unpick hunt; without it, what did in the hunt
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+    /// A shell command that judges a run, as in unpick hunt
+    #[arg(long, value_name = "COMMAND")]
+    pub oracle: Option<OsString>,
+    /// A run that takes longer hangs; without it, twenty times as long as the longest run that passed, at least 2s
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+}
+
+/// How plans are carried out, if not as usual.
+#[derive(clap::Args, Debug, Default)]
+pub struct PlanOptions {
+    /// The longest that a thread is held at once
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub pause: Option<Duration>,
+    /// The longest that all threads of a process together are held
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// Force the order at most so often in a run
+    #[arg(long, value_name = "N")]
+    pub bound: Option<u64>,
+    /// Let so many arrivals at the first step pass first
+    #[arg(long, value_name = "N")]
+    pub ignore_first: Option<u64>,
+}
+
+impl PlanOptions {
+    /// The plan as it was asked for.
+    pub fn applied_to(&self, plan: Plan) -> Plan {
+        Plan {
+            pause: self.pause.unwrap_or(plan.pause),
+            budget: self.budget.unwrap_or(plan.budget),
+            bound: self.bound.unwrap_or(plan.bound),
+            ignored: self.ignore_first.unwrap_or(plan.ignored),
+            ..plan
+        }
+    }
+}
+
+/// A program that can be run under plans.
+pub struct Forcing {
+    invocation: Invocation,
+    judge: Judge,
+    limits: Limits,
+    own_folder: bool,
+    store: Store,
+    stop: &'static AtomicBool,
+}
+
+/// A run under a plan, or without one.
+pub struct ForcedRun {
+    pub label: Label,
+    pub why: String,
+    pub duration: Duration,
+    pub outcome: Outcome,
+}
+
+/// The runs of a hunt tell how the program is run; the longest that passed tells how long one takes.
+pub struct Hunted {
+    pub info: RunInfo,
+    pub longest_pass: Option<Duration>,
+}
+
+impl Hunted {
+    /// As the last hunt of a store ran its program.
+    pub fn of_store(store: &Store) -> Result<Hunted, Problem> {
+        let runs = store.runs_of_hunt(None)?;
+        let passed = runs.iter().filter(|run| run.label() == Label::Pass);
+        let longest = passed.map(|run| Duration::from_millis(run.info.duration_ms)).max();
+        let last = runs.into_iter().next_back().ok_or_else(|| no_runs(store))?;
+        Ok(Hunted { info: last.info, longest_pass: longest })
+    }
+
+    fn invocation(&self) -> Result<Invocation, Problem> {
+        if let Some(words) = &self.info.written_as {
+            // `--cargo test NAME`: cargo knows the folder and the variables.
+            let words: Vec<_> = words.iter().skip(1).map(OsString::from).collect();
+            return cargo_test::invocation(&words);
+        }
+        let command = self.info.command.iter().map(OsString::from).collect();
+        let is_own = self.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
+        let folder = (!is_own).then(|| self.info.working_folder.clone());
+        Ok(Invocation { folder, ..Invocation::plain(command) })
+    }
+
+    fn judge(&self) -> Result<Judge, Problem> {
+        let Some(judged) = &self.info.judged_by else { return Ok(Judge::default()) };
+        let conditions = judged.fail_if.iter().map(|text| text.parse());
+        let conditions = conditions.collect::<Result<_, String>>().map_err(|error| {
+            Problem::usage("what counts as failing cannot be read from the hunt's runs")
+                .why(error)
+                .next("say it again: --fail-if CONDITION")
+        })?;
+        Ok(Judge { conditions, oracle: judged.oracle.as_ref().map(OsString::from) })
+    }
+
+    fn timeout(&self) -> Duration {
+        let hunted = self.info.judged_by.as_ref().map(|by| Duration::from_millis(by.timeout_ms));
+        let usual = self.longest_pass.map_or(Duration::MAX, |longest| longest * PATIENCE);
+        usual.max(SHORTEST_TIMEOUT).min(hunted.unwrap_or(Duration::from_secs(60)))
+    }
+}
+
+impl Forcing {
+    /// The program of a hunt, unless a command says otherwise.
+    pub fn new(
+        store: &Path,
+        hunted: &Hunted,
+        options: &JudgeOptions,
+        command: &[OsString],
+    ) -> Result<Forcing, Problem> {
+        let judge = if options.fail_if.is_empty() && options.oracle.is_none() {
+            hunted.judge()?
+        } else {
+            Judge { conditions: options.fail_if.clone(), oracle: options.oracle.clone() }
+        };
+        let invocation = if command.is_empty() {
+            hunted.invocation()?
+        } else {
+            Invocation::plain(command.to_vec())
+        };
+        let own_folder = hunted.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
+        let timeout = options.timeout.unwrap_or_else(|| hunted.timeout());
+        Ok(Self::with(store, invocation, judge, timeout, own_folder))
+    }
+
+    pub fn with(
+        store: &Path,
+        invocation: Invocation,
+        judge: Judge,
+        timeout: Duration,
+        own_folder: bool,
+    ) -> Forcing {
+        Forcing {
+            invocation,
+            judge,
+            limits: Limits { timeout, grace: GRACE, output: OUTPUT_BYTES },
+            own_folder,
+            store: Store::at(store.join(FORCED_FOLDER)),
+            stop: stop_on_signals(),
+        }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    pub fn invocation(&self) -> &Invocation {
+        &self.invocation
+    }
+
+    /// The folder for a run that somebody else makes.
+    pub fn new_run_folder(&self) -> Result<PathBuf, Problem> {
+        self.store.new_run()
+    }
+
+    /// Writes the file that tells the runtime; it is read when the program starts.
+    pub fn write_schedule(&self, plan: &Plan) -> Result<PathBuf, Problem> {
+        let folder = std::path::absolute(self.store.folder())
+            .map_err(|error| cannot_write(self.store.folder(), &error))?;
+        fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+        let file = folder.join(format!("schedule-{}", std::process::id()));
+        fs::write(&file, plan.to_bytes()?).map_err(|error| cannot_write(&file, &error))?;
+        Ok(file)
+    }
+
+    /// Runs the program once, under a plan if there is one. None: the user wants no more.
+    pub fn run(&self, plan: Option<&Plan>) -> Result<Option<ForcedRun>, Problem> {
+        let schedule = plan.map(|plan| self.write_schedule(plan)).transpose()?;
+        let mut invocation = self.invocation.clone();
+        if let Some(file) = &schedule {
+            invocation.environment.push((schedule::VARIABLE.into(), file.into()));
+        }
+        let judged = self.attempt(invocation);
+        if let Some(file) = schedule {
+            // A file of some kilobytes that the next run writes anew.
+            let _ = fs::remove_file(file);
+        }
+        let judged = judged?;
+        let run = (!judged.stopped).then(|| forced_run(&judged)).transpose();
+        judged.run.discard();
+        run
+    }
+
+    fn attempt(&self, invocation: Invocation) -> Result<Judged, Problem> {
+        let options = RunOptions { limit: RECORDING_LIMIT, ..RunOptions::default() };
+        let choices = Choices { options, seed: fresh_seed() };
+        attempt(&Attempt {
+            plan: &RunPlan { invocation, store: self.store.clone(), choices },
+            limits: &self.limits,
+            judge: &self.judge,
+            hunt: None,
+            own_folder: self.own_folder,
+            stop: self.stop,
+        })
+    }
+}
+
+fn forced_run(judged: &Judged) -> Result<ForcedRun, Problem> {
+    let outcome = outcome_in(&judged.run.folder)?;
+    let duration = Duration::from_millis(judged.run.info.duration_ms);
+    let mut run =
+        ForcedRun { label: judged.label(), why: judged.why().to_owned(), duration, outcome };
+    if judged.hang.is_some() && 2 * run.outcome.held >= duration {
+        run.label = Label::Unusable;
+        run.why = format!("its time was used up by {:.1?} of being held", run.outcome.held);
+    }
+    Ok(run)
+}
+
+/// What all processes of a run made of the plan.
+fn outcome_in(folder: &Path) -> Result<Outcome, Problem> {
+    let mut sum = Outcome::default();
+    let entries = fs::read_dir(folder).map_err(|error| cannot_read(folder, &error))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|extension| extension == "outcome") {
+            let bytes = fs::read(&path).map_err(|error| cannot_read(&path, &error))?;
+            sum.add(&Outcome::from_bytes(&bytes, &path.display().to_string())?)?;
+        }
+    }
+    Ok(sum)
+}
+
+fn no_runs(store: &Store) -> Problem {
+    Problem::usage("there is nothing to run again: no hunt has ended in this store")
+        .at("folder", store.folder().display())
+        .next("hunt: unpick hunt -- PROGRAM")
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::own_fault("the schedule for the program cannot be written")
+        .at("file", path.display())
+        .why(error)
+        .next("free some space, or choose another store: --store DIR")
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::own_fault("what came of a forced run cannot be read")
+        .at("file", path.display())
+        .why(error)
+        .next("run it again")
+}

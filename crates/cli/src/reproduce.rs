@@ -1,0 +1,198 @@
+//! `unpick reproduce`: runs the program with the order of a finding forced, so that it fails on demand.
+//!
+//! Takes   a finding, or a run that hung in a deadlock.      Gives  how often the order came about and the program failed.
+
+mod debugger;
+mod tally;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use unpick_findings::Findings;
+use unpick_problem::{Problem, exit};
+use unpick_reproduce::{Plan, why_never_hit};
+use unpick_run_store::Store;
+
+use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
+use crate::hang::read_hang;
+use crate::hunt::{print, write_file};
+use crate::quantities::duration;
+use crate::record::store_option;
+use crate::show::{self, FINDINGS_FILE};
+use crate::terminal;
+pub use tally::Tally;
+
+pub const HELP: &str = "\
+Exit codes: 66 the program failed under the forced order, 0 it did not, 2 the order never came about or the command line is wrong,
+70 Unpick's own fault.
+
+The program, what counts as failing and the time limit are those of the hunt, unless they are given again.
+
+Examples:
+  unpick reproduce 1                    the first finding: 100 runs, or as many as a minute allows
+  unpick reproduce 1 --runs 20 --json - the counts for other tools
+  unpick reproduce 1 --inverse          the other way round: if it is the cause, nothing fails
+  unpick reproduce --run 12             a deadlock, by a run that hung in it
+  unpick reproduce 1 --gdb              stop in gdb when both threads are there";
+
+const USUAL_RUNS: u32 = 100;
+const USUAL_TIME: Duration = Duration::from_secs(60);
+
+/// What `unpick reproduce` can be told.
+#[derive(clap::Args)]
+pub struct Reproduce {
+    /// Number of a finding in the list of unpick show
+    #[arg(value_name = "N", default_value_t = 1)]
+    number: usize,
+    /// A run that hung in a deadlock, by its number
+    #[arg(long, value_name = "RUN")]
+    run: Option<u64>,
+    /// How many runs; without it 100, but no longer than a minute
+    #[arg(long, value_name = "N")]
+    runs: Option<u32>,
+    /// At most this long
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time: Option<Duration>,
+    /// Force the inverse order: of two steps the other one first, of more one thread at a time
+    #[arg(long)]
+    inverse: bool,
+    /// Run once in gdb, and stop when the last step is about to be made
+    #[arg(long, conflicts_with_all = ["runs", "time", "inverse", "json"])]
+    gdb: bool,
+    #[command(flatten)]
+    plan: PlanOptions,
+    #[command(flatten)]
+    judge: JudgeOptions,
+    /// Write the counts as JSON to this file; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+    /// Folder that holds the runs of the hunt
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+    /// Another program and its arguments than the hunt's; it must be the same build
+    #[arg(last = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
+    let plan = reproduce.plan()?;
+    let store = Store::at(&reproduce.store);
+    let hunted = Hunted::of_store(&store)?;
+    let forcing = Forcing::new(&reproduce.store, &hunted, &reproduce.judge, &reproduce.command)?;
+    if reproduce.gdb {
+        return debugger::run(&forcing, &Plan { stop: true, ..plan });
+    }
+    let tally = reproduce.tally(&forcing, &plan)?;
+    reproduce.tell(&plan, &tally)
+}
+
+impl Reproduce {
+    fn plan(&self) -> Result<Plan, Problem> {
+        let plan = match self.run {
+            Some(run) => plan_of_hang(&self.store, run)?,
+            None => plan_of_finding(&self.store, self.number)?,
+        };
+        let plan = self.plan.applied_to(plan);
+        Ok(if self.inverse { plan.inverse() } else { plan })
+    }
+
+    fn tally(&self, forcing: &Forcing, plan: &Plan) -> Result<Tally, Problem> {
+        let runs = self.runs.unwrap_or(USUAL_RUNS);
+        let time = self.time.or(self.runs.is_none().then_some(USUAL_TIME));
+        let bar = terminal::progress_bar(u64::from(runs), self.quiet);
+        repeat(forcing, Some(plan), runs, time, &bar)
+    }
+
+    fn tell(&self, plan: &Plan, tally: &Tally) -> Result<ExitCode, Problem> {
+        if tally.usable() == 0 {
+            return Err(nothing_usable(tally));
+        }
+        match &self.json {
+            Some(file) if file == Path::new("-") => print(&(tally.to_json(plan) + "\n"))?,
+            Some(file) => write_file(file, &(tally.to_json(plan) + "\n"))?,
+            None => {}
+        }
+        if self.json.as_deref() != Some(Path::new("-")) {
+            print(&self.text(plan, tally))?;
+        }
+        if tally.came_about(plan) == 0 {
+            return Err(why_never_hit(plan, &tally.outcome, tally.runs));
+        }
+        Ok(ExitCode::from(if tally.failed > 0 { exit::FINDINGS } else { 0 }))
+    }
+
+    fn text(&self, plan: &Plan, tally: &Tally) -> String {
+        let what = match self.run {
+            Some(run) => format!("the deadlock of run {run}"),
+            None => format!("finding {}", self.number),
+        };
+        let way = if self.inverse { "its inverse order" } else { "its order" };
+        let mut text = format!("{what}, {way} forced\n\n{}\n", tally.table(plan));
+        text += &self.next(tally);
+        text
+    }
+
+    fn next(&self, tally: &Tally) -> String {
+        let store = store_option(&self.store);
+        let which = self.run.map_or(self.number.to_string(), |run| format!("--run {run}"));
+        match (self.inverse, tally.failed) {
+            (false, 1..) => format!(
+                "next: is it the cause? unpick confirm{store}; keep it as a test: unpick pin{store} {which} > bug.toml\n"
+            ),
+            (false, 0) => format!(
+                "next: the order alone does not make it fail: look at the other findings: unpick show{store}\n"
+            ),
+            (true, _) => format!("next: the order itself: unpick reproduce{store} {which}\n"),
+        }
+    }
+}
+
+/// Runs a program under a plan, or without, so often, or as often as the time allows.
+pub fn repeat(
+    forcing: &Forcing,
+    plan: Option<&Plan>,
+    runs: u32,
+    time: Option<Duration>,
+    bar: &ProgressBar,
+) -> Result<Tally, Problem> {
+    let begun = Instant::now();
+    let mut tally = Tally::default();
+    for _ in 0..runs {
+        let is_over = time.is_some_and(|time| tally.runs > 0 && begun.elapsed() >= time);
+        if is_over || forcing.is_stopped() {
+            break;
+        }
+        let Some(run) = forcing.run(plan)? else { break };
+        tally.add(&run, plan)?;
+        bar.inc(1);
+        bar.set_message(format!("{} of {} failed", tally.failed, tally.usable()));
+    }
+    bar.finish_and_clear();
+    Ok(tally)
+}
+
+/// The plan that forces a finding of a store.
+pub fn plan_of_finding(store: &Path, number: usize) -> Result<Plan, Problem> {
+    let file = store.join(FINDINGS_FILE);
+    let findings: Findings = show::read(&file)?;
+    show::check_number(number, &findings, &file)?;
+    Plan::of_finding(&findings.findings[number - 1])
+}
+
+/// The plan that forces the deadlock in which a run of a store hung.
+pub fn plan_of_hang(store: &Path, run: u64) -> Result<Plan, Problem> {
+    let folder = Store::at(store).run(run)?;
+    let hang = read_hang(&folder)?.ok_or_else(|| show::did_not_hang(run, &folder))?;
+    Plan::of_deadlock(&hang)
+}
+
+fn nothing_usable(tally: &Tally) -> Problem {
+    let why = tally.last_unusable.as_deref().unwrap_or("it was stopped");
+    Problem::own_fault("no forced run can be used").why(why).next("unpick doctor")
+}
