@@ -112,6 +112,7 @@ impl Describer<'_> {
             further_supporters: (group.supporters.len() - supporters.len()) as u32,
             supporters,
             study: study_of(self.conclusion.study(group.leader)),
+            confirmed: None,
         })
     }
 

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::confirmed::Confirmed;
 use crate::hang::HangGroup;
 use crate::names::Frame;
 
@@ -58,6 +59,9 @@ pub struct Finding {
     /// Supporters that are not listed.
     pub further_supporters: u32,
     pub study: Study,
+    /// What forcing it has shown; none: nobody tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Confirmed>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use unpick_analyses::hang::{HungProcess, HungRun, HungThread, Wait};
 use unpick_analyses::ranking::{ExampleLock, ExampleMemory};
 
+use crate::confirmed::Confirmed;
 use crate::finding::{CodePlace, Findings, HeldLock, Runs, SCHEMA, Unreadable, parse};
 use crate::names::{Frame, Names, Place};
 use crate::places::Places;
@@ -112,6 +113,9 @@ pub struct HangGroup {
     pub deadlock: bool,
     pub failed_runs: u32,
     pub example_run: u32,
+    /// What forcing it has shown; none: nobody tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Confirmed>,
 }
 
 /// Puts names to a run that hung.
@@ -258,6 +262,7 @@ pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
             deadlock: hang.deadlock,
             failed_runs: 0,
             example_run: *run,
+            confirmed: None,
         });
         group.failed_runs += 1;
     }

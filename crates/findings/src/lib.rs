@@ -10,6 +10,7 @@
 //! Nothing here reads files: names come through a trait.
 #![forbid(unsafe_code)]
 
+mod confirmed;
 mod describe;
 mod finding;
 mod grouping;
@@ -19,6 +20,7 @@ mod paths;
 mod places;
 mod sentences;
 
+pub use confirmed::{Confirmation, Confirmed};
 pub use describe::{Choices, describe};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS,

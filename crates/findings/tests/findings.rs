@@ -13,7 +13,8 @@ use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, con
 use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
-    Author, Choices, Finding, Findings, Frame, Names, Place, Relation, Unreadable, describe,
+    Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup, Names, Place,
+    Relation, Unreadable, describe,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
@@ -399,13 +400,58 @@ fn files_are_named_as_seen_from_the_working_folder() {
     assert_eq!(findings.findings[0].accesses[0].frame.file.as_deref(), Some("src/bank.c"));
 }
 
+fn confirmed(verdict: Confirmation) -> Confirmed {
+    Confirmed {
+        forced_runs: 20,
+        forced_hits: 19,
+        forced_failures: 18,
+        inverse_runs: 20,
+        inverse_hits: 20,
+        inverse_failures: 0,
+        verdict,
+    }
+}
+
+fn hang(deadlock: bool, verdict: Option<Confirmation>) -> HangGroup {
+    let sentence = format!("{verdict:?}");
+    let confirmed = verdict.map(confirmed);
+    HangGroup { sentence, deadlock, failed_runs: 1, example_run: 1, confirmed }
+}
+
+#[test]
+fn causes_come_first_and_symptoms_last() {
+    use Confirmation::{Cause, Contributes, NotReached, Symptom};
+    let verdicts = [Some(Symptom), None, Some(Contributes), Some(NotReached), Some(Cause)];
+    let mut findings = found(&TABLE_2);
+    let finding = findings.findings[0].clone();
+    let with = |verdict: Option<Confirmation>| Finding {
+        confirmed: verdict.map(confirmed),
+        ..finding.clone()
+    };
+    findings.findings = verdicts.into_iter().map(with).collect();
+    findings.hangs = vec![hang(true, Some(Symptom)), hang(true, None), hang(false, Some(Cause))];
+    findings.order_by_confirmation();
+    let order: Vec<_> = findings
+        .findings
+        .iter()
+        .map(|finding| finding.confirmed.map(|confirmed| confirmed.verdict))
+        .collect();
+    assert_eq!(order, [Some(Cause), None, Some(Contributes), Some(NotReached), Some(Symptom)]);
+    let hangs: Vec<_> = findings.hangs.iter().map(|hang| hang.sentence.as_str()).collect();
+    assert_eq!(hangs, ["None", "Some(Symptom)", "Some(Cause)"], "a deadlock stays a deadlock");
+}
+
 #[test]
 fn the_json_is_as_the_schema_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/findings.schema.json");
     let mut schemas = Schemas::new();
     let index = Compiler::new().compile(path.to_str().unwrap(), &mut schemas).unwrap();
     for traces in [&TABLE_2[..], &TABLE_2[..1]] {
-        let findings = found(traces);
+        let mut findings = found(traces);
+        if let Some(finding) = findings.findings.first_mut() {
+            finding.confirmed = Some(confirmed(Confirmation::NotReached));
+        }
+        findings.hangs = vec![hang(true, Some(Confirmation::Cause)), hang(false, None)];
         let value = serde_json::from_str(&findings.to_json()).unwrap();
         if let Err(error) = schemas.validate(&value, index) {
             panic!("{error:#}\n{}", findings.to_json());

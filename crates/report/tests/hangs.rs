@@ -57,6 +57,7 @@ fn how_runs_hung_comes_before_the_findings() {
         deadlock: true,
         failed_runs: 8,
         example_run: 3,
+        confirmed: None,
     };
     let text = terminal(&Findings::of_hangs(runs, "jaccard", vec![group]), &style());
     insta::assert_snapshot!("hung_runs", text);

@@ -84,6 +84,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
             longest_distance: None,
             access_window: None,
         },
+        confirmed: None,
     }
 }
 

@@ -9,9 +9,11 @@
 
 mod outcome;
 mod plan;
+mod verdict;
 
 pub use outcome::{Outcome, Over, PlaceOutcome, StepOutcome, why_never_hit};
 pub use plan::{
     CallPlace, DEFAULT_BUDGET, DEFAULT_PAUSE, Mode, ModuleName, NumberedPlace, Operand, Plan,
     PlanPlace, PlanStep, Purpose,
 };
+pub use verdict::{FEWEST_HITS, Trials};

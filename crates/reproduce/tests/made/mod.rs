@@ -82,6 +82,7 @@ pub fn finding(pattern: PatternId) -> Finding {
             longest_distance: None,
             access_window: None,
         },
+        confirmed: None,
     }
 }
 

@@ -1,0 +1,67 @@
+//! What forcing the order of a finding, and its inverse, has shown.
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{Finding, Findings};
+use crate::hang::HangGroup;
+
+/// Runs under a schedule, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmed {
+    /// Runs in which the order was asked for.
+    pub forced_runs: u32,
+    /// Those of them in which it came about.
+    pub forced_hits: u32,
+    /// Those of `forced_hits` that failed.
+    pub forced_failures: u32,
+    /// Runs in which the inverse order was asked for.
+    pub inverse_runs: u32,
+    pub inverse_hits: u32,
+    /// Those of `inverse_hits` that failed.
+    pub inverse_failures: u32,
+    pub verdict: Confirmation,
+}
+
+/// What an order has to do with the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confirmation {
+    /// With it the program fails, without it not.
+    Cause,
+    /// With it the program fails more often; something else is needed too, or does it as well.
+    Contributes,
+    /// The program fails as often without it: it goes with the failure, and does not make it.
+    Symptom,
+    /// It came about too seldom to say.
+    NotReached,
+}
+
+impl Confirmation {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confirmation::Cause => "cause",
+            Confirmation::Contributes => "contributes",
+            Confirmation::Symptom => "symptom",
+            Confirmation::NotReached => "not-reached",
+        }
+    }
+}
+
+impl Findings {
+    /// What was confirmed as cause comes first, what is only a symptom last; all else stays as it is. Ranks, which are about scores,
+    /// stay with their findings.
+    pub fn order_by_confirmation(&mut self) {
+        self.findings.sort_by_key(|finding: &Finding| place_of(finding.confirmed));
+        let order = |hang: &HangGroup| (!hang.deadlock, place_of(hang.confirmed));
+        self.hangs.sort_by_key(order);
+    }
+}
+
+fn place_of(confirmed: Option<Confirmed>) -> u8 {
+    match confirmed.map(|confirmed| confirmed.verdict) {
+        Some(Confirmation::Cause) => 0,
+        Some(Confirmation::Contributes | Confirmation::NotReached) | None => 1,
+        Some(Confirmation::Symptom) => 2,
+    }
+}
