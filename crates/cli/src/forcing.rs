@@ -29,6 +29,7 @@ const FORCED_FOLDER: &str = "forced";
 /// A run that hangs is not waited for longer than so many times the longest of those that did not, but at least this long.
 const PATIENCE: u32 = 20;
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(2);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_secs(1);
 /// As a hunt's.
 const RECORDING_LIMIT: u64 = 1 << 30;
@@ -66,10 +67,11 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// The plan as it was asked for.
-    pub fn applied_to(&self, plan: Plan) -> Plan {
+    /// The plan as it was asked for. A partner that comes at all comes while a usual run lasts: nobody is held for longer.
+    pub fn applied_to(&self, plan: Plan, usual_run: Option<Duration>) -> Plan {
+        let usual = usual_run.map_or(plan.pause, |run| run.clamp(SHORTEST_PAUSE, plan.pause));
         Plan {
-            pause: self.pause.unwrap_or(plan.pause),
+            pause: self.pause.unwrap_or(usual),
             budget: self.budget.unwrap_or(plan.budget),
             bound: self.bound.unwrap_or(plan.bound),
             ignored: self.ignore_first.unwrap_or(plan.ignored),
@@ -86,6 +88,8 @@ pub struct Forcing {
     own_folder: bool,
     store: Store,
     stop: &'static AtomicBool,
+    /// How long a run takes that passes, if any has.
+    pub usual_run: Option<Duration>,
 }
 
 /// A run under a plan, or without one.
@@ -162,7 +166,8 @@ impl Forcing {
         };
         let own_folder = hunted.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
         let timeout = options.timeout.unwrap_or_else(|| hunted.timeout());
-        Ok(Self::with(store, invocation, judge, timeout, own_folder))
+        let usual_run = hunted.longest_pass;
+        Ok(Forcing { usual_run, ..Self::with(store, invocation, judge, timeout, own_folder) })
     }
 
     pub fn with(
@@ -179,6 +184,7 @@ impl Forcing {
             own_folder,
             store: Store::at(store.join(FORCED_FOLDER)),
             stop: stop_on_signals(),
+            usual_run: None,
         }
     }
 

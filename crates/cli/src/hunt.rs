@@ -255,18 +255,8 @@ impl Hunt {
     }
 
     fn store_findings(&self, findings: &Findings) -> Result<(), Problem> {
-        let json = findings.to_json() + "\n";
-        // In one step: another hunt of this store may end at the same time.
-        let unfinished = format!("{FINDINGS_FILE}.unfinished-{}", std::process::id());
-        let unfinished = self.store.join(unfinished);
-        write_file(&unfinished, &json)?;
-        let file = self.store.join(FINDINGS_FILE);
-        fs::rename(&unfinished, &file).map_err(|error| cannot_write(&file, &error))?;
-        match &self.json {
-            Some(_) if self.is_json_on_stdout() => print(&json),
-            Some(file) => write_file(file, &json),
-            None => Ok(()),
-        }
+        store_findings(&self.store, findings)?;
+        self.json.as_ref().map_or(Ok(()), |file| write_json(file, findings))
     }
 
     /// Says what came of it.
@@ -291,6 +281,22 @@ impl Hunt {
         course.trouble().iter().for_each(|problem| eprintln!("{problem}"));
         Ok(ExitCode::from(code))
     }
+}
+
+/// Puts findings into a store, in place of those there.
+pub fn store_findings(store: &Path, findings: &Findings) -> Result<(), Problem> {
+    // In one step: another hunt of this store may end at the same time.
+    let unfinished = format!("{FINDINGS_FILE}.unfinished-{}", std::process::id());
+    let unfinished = store.join(unfinished);
+    write_file(&unfinished, &(findings.to_json() + "\n"))?;
+    let file = store.join(FINDINGS_FILE);
+    fs::rename(&unfinished, &file).map_err(|error| cannot_write(&file, &error))
+}
+
+/// Writes findings as JSON to a file; `-` is standard output.
+pub fn write_json(file: &Path, findings: &Findings) -> Result<(), Problem> {
+    let json = findings.to_json() + "\n";
+    if file == Path::new("-") { print(&json) } else { write_file(file, &json) }
 }
 
 /// Prints to standard output.

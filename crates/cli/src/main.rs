@@ -6,6 +6,7 @@ mod cargo_test;
 mod cc;
 mod clean;
 mod conclude;
+mod confirm;
 mod delays;
 mod demo;
 mod doctor;
@@ -75,6 +76,9 @@ enum Verb {
     /// Run the program with the order of a finding forced: it fails on demand
     #[command(after_help = reproduce::HELP)]
     Reproduce(Box<reproduce::Reproduce>),
+    /// Force each of the leading findings and its inverse order: which of them is the cause
+    #[command(after_help = confirm::HELP)]
+    Confirm(Box<confirm::Confirm>),
     /// Write the runs of a hunt to one file, to be looked at on another machine
     #[command(after_help = export::HELP)]
     Export(export::Export),
@@ -124,6 +128,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Dump(dump) => dump::run(dump),
         Verb::Show(show) => show::run(show),
         Verb::Reproduce(reproduce) => reproduce::run(*reproduce),
+        Verb::Confirm(confirm) => confirm::run(*confirm),
         Verb::Export(export) => export::run(export),
         Verb::Import(import) => import::run(import),
         Verb::Clean(clean) => clean::run(clean),

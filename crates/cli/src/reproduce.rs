@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use unpick_findings::Findings;
 use unpick_problem::{Problem, exit};
-use unpick_reproduce::{Plan, why_never_hit};
+use unpick_reproduce::Plan;
 use unpick_run_store::Store;
 
 use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
@@ -81,10 +81,10 @@ pub struct Reproduce {
 }
 
 pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
-    let plan = reproduce.plan()?;
     let store = Store::at(&reproduce.store);
     let hunted = Hunted::of_store(&store)?;
     let forcing = Forcing::new(&reproduce.store, &hunted, &reproduce.judge, &reproduce.command)?;
+    let plan = reproduce.plan(forcing.usual_run)?;
     if reproduce.gdb {
         return debugger::run(&forcing, &Plan { stop: true, ..plan });
     }
@@ -93,12 +93,12 @@ pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
 }
 
 impl Reproduce {
-    fn plan(&self) -> Result<Plan, Problem> {
+    fn plan(&self, usual_run: Option<Duration>) -> Result<Plan, Problem> {
         let plan = match self.run {
             Some(run) => plan_of_hang(&self.store, run)?,
             None => plan_of_finding(&self.store, self.number)?,
         };
-        let plan = self.plan.applied_to(plan);
+        let plan = self.plan.applied_to(plan, usual_run);
         Ok(if self.inverse { plan.inverse() } else { plan })
     }
 
@@ -122,7 +122,7 @@ impl Reproduce {
             print(&self.text(plan, tally))?;
         }
         if tally.came_about(plan) == 0 {
-            return Err(why_never_hit(plan, &tally.outcome, tally.runs));
+            return Err(tally.obstacle(plan));
         }
         Ok(ExitCode::from(if tally.failed > 0 { exit::FINDINGS } else { 0 }))
     }

@@ -34,7 +34,7 @@ pub fn progress_bar(steps: u64, quiet: bool) -> ProgressBar {
     if quiet || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {msg}");
     ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 

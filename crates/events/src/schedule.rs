@@ -152,6 +152,8 @@ pub mod outcome {
     pub const TIMED_OUT: usize = 6;
     /// How often a thread was let go because all others waited for it.
     pub const BLOCKED: usize = 7;
+    /// How often a thread was let go because there was no other.
+    pub const ALONE: usize = 12;
     /// Not 0: nothing is held any more, because the bound (1) or the budget (2) is reached.
     pub const OVER: usize = 8;
     /// The kind of event by which others were seen to wait when a thread was let go for that, plus 1.
@@ -170,6 +172,7 @@ pub mod outcome_step {
     pub const MADE: usize = 2;
     pub const TIMED_OUT: usize = 3;
     pub const BLOCKED: usize = 4;
+    pub const ALONE: usize = 5;
 }
 
 /// Words of a place in an outcome.

@@ -146,6 +146,33 @@ pub fn yield_now() {
     let _ = unsafe { call(libc::SYS_sched_yield, 0, 0, 0, 0, 0, 0) };
 }
 
+/// What the kernel says of a thread of this process: `R` if it runs or could, another letter if it sleeps.
+pub fn state_of_thread(number: u32) -> Option<u8> {
+    const START: &[u8] = b"/proc/self/task/";
+    const END: &[u8] = b"/stat\0";
+    let mut path = [0_u8; START.len() + 10 + END.len()];
+    let mut digits = [0_u8; 10];
+    let mut first = digits.len();
+    let mut rest = number;
+    while rest != 0 && first > 0 {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    let parts = START.iter().chain(digits.get(first..)?).chain(END);
+    let mut length = 0;
+    for (place, byte) in path.iter_mut().zip(parts) {
+        *place = *byte;
+        length += 1;
+    }
+    let mut text = [0_u8; 96];
+    let read = read_file(path.get(..length)?, &mut text).ok()?;
+    // `number (name) state …`: a name may have brackets and blanks of its own, and has at most 15 bytes.
+    let text = text.get(..read)?;
+    let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
+    text.get(end_of_name + 2).copied()
+}
+
 pub fn thread_number() -> u32 {
     // SAFETY: no arguments, no memory.
     unsafe { call(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) }.unwrap_or(0) as u32

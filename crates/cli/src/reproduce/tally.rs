@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use unpick_events::Label;
 use unpick_problem::Problem;
-use unpick_reproduce::{Mode, Outcome, Plan};
+use unpick_reproduce::{Mode, Outcome, Plan, why_never_hit};
 
 use crate::forcing::ForcedRun;
 
@@ -58,6 +58,11 @@ impl Tally {
             Mode::Force => self.outcome.hits,
             _ => self.outcome.inverse_hits,
         }
+    }
+
+    /// What kept the order from coming about.
+    pub fn obstacle(&self, plan: &Plan) -> Problem {
+        why_never_hit(plan, &self.outcome, self.runs)
     }
 
     pub fn median_until_hit(&self) -> Option<Duration> {

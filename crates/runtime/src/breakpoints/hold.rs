@@ -327,7 +327,8 @@ impl<'a> Wait<'a> {
         }
         let now = now();
         self.begin(step, now);
-        let why = self.reason_to_give_up(step, now);
+        self.thread.standing.held_since_change.store(u64::from(seen) + 1, Relaxed);
+        let why = self.reason_to_give_up(step, seen, now);
         let Some(why) = why else {
             sys::wait_for_change(&CHANGES, seen, SLICE);
             return Going::On;
@@ -339,13 +340,12 @@ impl<'a> Wait<'a> {
     fn begin(&mut self, step: u8, now: u64) {
         if self.step.is_none() {
             self.since = now;
-            self.thread.standing.is_held.store(true, Relaxed);
             told::add(told::of_step(step, outcome_step::HELD), 1);
         }
         self.step = Some(step);
     }
 
-    fn reason_to_give_up(&mut self, step: u8, now: u64) -> Option<GiveUp> {
+    fn reason_to_give_up(&mut self, step: u8, seen: u32, now: u64) -> Option<GiveUp> {
         let (pause, budget) = with_board(|board| (board.plan.pause, board.plan.budget))?;
         let waited = now.saturating_sub(self.since);
         if HELD.load(Relaxed).saturating_add(waited) >= budget {
@@ -354,12 +354,13 @@ impl<'a> Wait<'a> {
         if waited >= pause >> halvings(&TIMED_OUT, step) {
             return Some(GiveUp::TimedOut);
         }
-        let (kind, after) = match obstacle(self.thread) {
+        let (kind, after) = match obstacle(self.thread, seen) {
             Obstacle::None => {
                 self.blocked_since = None;
                 return None;
             }
-            Obstacle::Alone => (Kind::ThreadJoinWait as u8, 0),
+            // There is no use in waiting, and none in waiting less the next time.
+            Obstacle::Alone => return Some(GiveUp::Alone),
             Obstacle::Perhaps(kind) => (kind, PERHAPS_AFTER),
             Obstacle::Certain(kind) => (kind, CERTAIN_AFTER),
         };
@@ -374,12 +375,15 @@ impl<'a> Wait<'a> {
 
     fn give_up(&self, step: u8, why: GiveUp, now: u64) {
         let (of_step, of_all, vain) = match why {
-            GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, &TIMED_OUT),
-            _ => (outcome_step::BLOCKED, outcome::BLOCKED, &BLOCKED),
+            GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, Some(&TIMED_OUT)),
+            GiveUp::Alone => (outcome_step::ALONE, outcome::ALONE, None),
+            _ => (outcome_step::BLOCKED, outcome::BLOCKED, Some(&BLOCKED)),
         };
         told::add(told::of_step(step, of_step), 1);
         told::add(told::word(of_all), 1);
-        vain[step as usize % MOST_STEPS].fetch_add(1, Relaxed);
+        if let Some(vain) = vain {
+            vain[step as usize % MOST_STEPS].fetch_add(1, Relaxed);
+        }
         let who = self.thread.number();
         let is_let_on = with_board(|board| {
             board.order.give_up(&board.plan, who, step, why, now);
@@ -393,7 +397,7 @@ impl<'a> Wait<'a> {
 
     fn end(&self) {
         if self.step.is_some() {
-            self.thread.standing.is_held.store(false, Relaxed);
+            self.thread.standing.held_since_change.store(0, Relaxed);
             let waited = now().saturating_sub(self.since);
             HELD.fetch_add(waited, Relaxed);
             told::add(told::word(outcome::HELD), waited);

@@ -67,6 +67,8 @@ pub enum Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
     TimedOut,
+    /// There is nobody else.
+    Alone,
     /// Nobody else can come.
     Blocked,
     /// Somebody waits for a lock that it holds, as far as can be told.

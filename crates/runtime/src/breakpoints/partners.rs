@@ -2,10 +2,11 @@
 //!
 //! Kept only while there is a schedule, from the same events that are recorded.
 
-use core::sync::atomic::{AtomicU64, Ordering::*};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 use unpick_events::Kind;
 use unpick_events::kind::lock_flags::{IS_RUST, TIMED};
 
+use crate::sys;
 use crate::thread::{self, Thread};
 
 /// Locks a thread holds beyond this many are not known.
@@ -18,15 +19,17 @@ pub struct Standing {
     /// The lock it waits for.
     wanted: AtomicU64,
     held: [AtomicU64; MOST_LOCKS],
-    /// It is held by us.
-    pub is_held: core::sync::atomic::AtomicBool,
+    /// If it is held by us: which change it has seen last, plus 1. Who has not seen the latest may go on at once.
+    pub held_since_change: AtomicU64,
+    /// Its number in the kernel.
+    kernel_id: AtomicU32,
 }
 
 impl Standing {
     pub fn reset(&self) {
         self.waits.store(0, Relaxed);
         self.wanted.store(0, Relaxed);
-        self.is_held.store(false, Relaxed);
+        self.held_since_change.store(0, Relaxed);
         self.held.iter().for_each(|lock| lock.store(0, Relaxed));
     }
 
@@ -60,6 +63,7 @@ pub fn note_synchronisation(thread: &Thread, kind: Kind, flags: u16, object: u64
         // Releases of Rust's locks are no events.
         Kind::Acquire if !is_rust => standing.add_lock(object),
         Kind::Release if !is_rust => standing.remove_lock(object),
+        Kind::KernelThread => standing.kernel_id.store(object as u32, Relaxed),
         _ => {}
     }
     let waits = if waits_for_others(kind, flags) { kind as u64 } else { 0 };
@@ -94,39 +98,69 @@ pub enum Obstacle {
     Certain(u8),
 }
 
-/// What stands in the way of others while `held` is.
-pub fn obstacle(held: &Thread) -> Obstacle {
+/// What stands in the way of others while `held` is; `changes` is what was counted last.
+pub fn obstacle(held: &Thread, changes: u32) -> Obstacle {
     if thread::is_one_coming() {
         return Obstacle::None;
     }
-    let (mut others, mut waiting, mut unsure, mut joining) = (0, 0, 0, 0);
-    let mut kind = 0;
+    let mut company = Company::default();
     for number in 1..=thread::threads_so_far().min(thread::MAX_THREADS as u32) as u16 {
-        let Some(other) = thread::thread_with_number(number) else { continue };
-        if core::ptr::eq(other, held) {
-            continue;
+        let other = thread::thread_with_number(number);
+        let Some(other) = other.filter(|other| !core::ptr::eq(*other, held)) else { continue };
+        if other.standing.waits_for_lock_of(held) && other.standing.sleeps() {
+            return Obstacle::Certain(Kind::LockWait as u8);
         }
-        others += 1;
-        let standing = &other.standing;
-        let waits = standing.waits.load(Acquire) as u8;
-        let wanted = standing.wanted.load(Relaxed);
-        if waits == Kind::LockWait as u8 && held.standing.holds(wanted) {
-            return Obstacle::Certain(waits);
-        }
-        if waits != 0 {
-            waiting += 1;
-            kind = waits;
-            unsure += usize::from(!ends_by_others(waits));
-            joining += usize::from(waits == Kind::ThreadJoinWait as u8);
-        } else if standing.is_held.load(Relaxed) {
-            waiting += 1;
+        if !company.add(&other.standing, changes) {
+            return Obstacle::None;
         }
     }
-    match unsure {
-        _ if others != waiting => Obstacle::None,
-        _ if others == joining => Obstacle::Alone,
-        0 => Obstacle::Certain(kind),
-        _ => Obstacle::Perhaps(kind),
+    company.obstacle()
+}
+
+/// All other threads, none of which can go on.
+#[derive(Default)]
+struct Company {
+    others: usize,
+    joining: usize,
+    unsure: usize,
+    kind: u8,
+}
+
+impl Company {
+    /// Adds a thread; false if it can go on.
+    fn add(&mut self, other: &Standing, changes: u32) -> bool {
+        self.others += 1;
+        let waits = other.waits.load(Acquire) as u8;
+        if waits == 0 {
+            return other.held_since_change.load(Relaxed) == u64::from(changes) + 1;
+        }
+        self.kind = waits;
+        self.unsure += usize::from(!ends_by_others(waits));
+        self.joining += usize::from(waits == Kind::ThreadJoinWait as u8);
+        other.sleeps()
+    }
+
+    fn obstacle(&self) -> Obstacle {
+        match self.unsure {
+            _ if self.others == self.joining => Obstacle::Alone,
+            0 => Obstacle::Certain(self.kind),
+            _ => Obstacle::Perhaps(self.kind),
+        }
+    }
+}
+
+impl Standing {
+    fn waits_for_lock_of(&self, held: &Thread) -> bool {
+        self.waits.load(Acquire) as u8 == Kind::LockWait as u8
+            && held.standing.holds(self.wanted.load(Relaxed))
+    }
+
+    /// Whether the kernel has it sleeping, and not just woken. If that cannot be found out it is believed to.
+    fn sleeps(&self) -> bool {
+        match sys::state_of_thread(self.kernel_id.load(Relaxed)) {
+            Some(state) => state != b'R',
+            None => true,
+        }
     }
 }
 
