@@ -1,7 +1,7 @@
 //! From finding to forced order: what a schedule is made of, and what came of it.
 //!
-//! Takes   a `Finding`, or a `Hang` with a deadlock; what the runtime says about a schedule it was given.
-//! Gives   a `Plan` (pure data), its inverse, the file for the runtime; what happened in a sentence; a verdict over many runs.
+//! Takes   a `Finding`, or a `Hang` with a deadlock; a reproducer file and a rebuilt program; what the runtime says about a schedule.
+//! Gives   a `Plan` (pure data), its inverse, the file for the runtime; a `Reproducer` that outlives the build; what happened in a sentence; a verdict over many runs.
 //! Misses  orders that need more than two threads, except deadlocks.
 //!
 //! How orders are forced, and why so: `docs/design/0011-forcing-orders.md`.
@@ -9,11 +9,18 @@
 
 mod outcome;
 mod plan;
+mod program;
+mod reproducer;
 mod verdict;
 
 pub use outcome::{Outcome, Over, PlaceOutcome, StepOutcome, why_never_hit};
 pub use plan::{
     CallPlace, DEFAULT_BUDGET, DEFAULT_PAUSE, Mode, ModuleName, NumberedPlace, Operand, Plan,
     PlanPlace, PlanStep, Purpose,
+};
+pub use program::{Call, Program, operand_of};
+pub use reproducer::{
+    DEADLOCK, Matched, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep, SourcePlace,
+    StepKind, Subject,
 };
 pub use verdict::{FEWEST_HITS, Trials};

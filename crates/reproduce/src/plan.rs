@@ -12,6 +12,7 @@ mod words;
 
 use std::time::Duration;
 
+pub(crate) use of_finding::{is_with_previous, pattern_called, steps_of};
 pub use unpick_events::schedule::{Mode, Operand, Purpose};
 use unpick_findings::CodePlace;
 

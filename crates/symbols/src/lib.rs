@@ -58,6 +58,7 @@ use std::sync::Arc;
 
 use unpick_problem::Problem;
 
+pub use demangle::demangled;
 pub use heap::HeapName;
 pub use machinery::{Whose, whose};
 pub use module_info::ModuleInfo;

@@ -12,18 +12,21 @@ use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 impl Plan {
     /// Forces the order of accesses of a finding.
     pub fn of_finding(finding: &Finding) -> Result<Plan, Problem> {
-        let pattern = pattern_called(&finding.pattern).ok_or_else(|| unfit(finding))?;
-        if !fits(pattern, &finding.accesses) {
-            return Err(unfit(finding));
-        }
-        let mut steps: Vec<PlanStep> = Vec::new();
-        for at in 0..finding.accesses.len() {
-            if !is_same_access(&finding.accesses, at) {
-                steps.push(step(pattern.steps()[at], &finding.accesses, at)?);
-            }
-        }
-        Ok(Plan::forcing(steps))
+        let steps = steps_of(finding)?;
+        let own = steps.into_iter().enumerate();
+        let own = own.filter(|(at, _)| !is_with_previous(&finding.accesses, *at));
+        Ok(Plan::forcing(own.map(|(_, step)| step).collect()))
     }
+}
+
+/// A step for every access, also for those that are one access with the one before.
+pub fn steps_of(finding: &Finding) -> Result<Vec<PlanStep>, Problem> {
+    let pattern = pattern_called(&finding.pattern).ok_or_else(|| unfit(finding))?;
+    if !fits(pattern, &finding.accesses) {
+        return Err(unfit(finding));
+    }
+    let steps = pattern.steps().iter().enumerate();
+    steps.map(|(at, of_pattern)| step(*of_pattern, &finding.accesses, at)).collect()
 }
 
 /// `P1` to `P17`.
@@ -40,7 +43,7 @@ fn fits(pattern: PatternId, accesses: &[FindingAccess]) -> bool {
 }
 
 /// One access of a thread to both variables is one step: the thread comes there once.
-fn is_same_access(accesses: &[FindingAccess], at: usize) -> bool {
+pub fn is_with_previous(accesses: &[FindingAccess], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|before| &accesses[before]) else { return false };
     let access = &accesses[at];
     let same_variable = access.variable.is_some() && access.variable == before.variable;

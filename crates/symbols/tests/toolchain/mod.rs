@@ -103,7 +103,7 @@ impl Workshop {
 
     /// The fake hooks as an object file.
     pub fn hooks(&self) {
-        let hooks = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/hooks.c");
+        let hooks = concat!(env!("CARGO_MANIFEST_DIR"), "/../symbols/tests/programs/hooks.c");
         self.compile(Compiler::Gcc, &["-O1", "-fPIC", "-c", hooks, "-o", "hooks.o"]);
     }
 

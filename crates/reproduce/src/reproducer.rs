@@ -1,0 +1,246 @@
+//! A reproducer file: an order of accesses in the words of the source, so that it outlives the build it was found in.
+//!
+//! Takes   TOML, trusted in nothing.      Gives  a `Reproducer` that makes sense in itself, or a problem that says what does not.
+//! Misses  whether the program has such code: that is `Reproducer::matched`.
+//!
+//! ```toml
+//! unpick = 1
+//! program = "./bank"
+//! pattern = "P7"
+//! sentence = "Thread 1 (`look`) read `account.balance` and then wrote it, …"
+//! pause-ms = 1000
+//! budget-ms = 10000
+//!
+//! [[step]]
+//! role = 1
+//! kind = "read"
+//! variable = "account.balance"
+//!
+//! [step.at]
+//! file = "bank.c"
+//! function = "look"
+//! line = 13
+//! column = 14
+//! text = "int old = account.balance;"
+//! call = "__tsan_read4"
+//! ```
+
+mod check;
+mod matched;
+mod pinned;
+mod search;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use unpick_problem::Problem;
+
+pub use matched::Matched;
+pub use pinned::Subject;
+
+/// The version of the form that is written, and the only one that is read.
+pub const REPRODUCER_VERSION: u32 = 1;
+
+/// The name of the pattern of threads that wait for each other.
+pub const DEADLOCK: &str = "deadlock";
+
+const ABOUT: &str = "\
+# A reproducer of unpick: an order of accesses that makes this program fail.
+# Try it with `unpick check FILE`. Steps are found in a rebuilt program by function and by the text of the line.
+
+";
+
+/// An order of accesses, and the program that has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reproducer {
+    /// The version of the form.
+    unpick: u32,
+    /// As a user types it.
+    pub program: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// `P1` to `P17`, or `deadlock`.
+    pub pattern: String,
+    /// Why this order is wrong.
+    #[serde(default)]
+    pub sentence: String,
+    /// The longest that a thread is held at once. Not zero: who never waits forces nothing.
+    #[serde(default = "default_pause")]
+    pub pause_ms: u32,
+    /// The longest that all threads together are held.
+    #[serde(default = "default_budget")]
+    pub budget_ms: u32,
+    /// After so many hits nothing is held any more; 0: no bound.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bound: u32,
+    /// So many arrivals at the first step pass first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignore_first: u32,
+    /// What counts as failing; without it: an exit code other than 0, a signal, no end in time.
+    #[serde(default, skip_serializing_if = "Oracle::is_default")]
+    pub oracle: Oracle,
+    #[serde(rename = "step")]
+    pub steps: Vec<ReproducerStep>,
+}
+
+/// What counts as failing, as `unpick hunt` takes it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Oracle {
+    /// `--fail-if`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<String>,
+    /// `--oracle`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// `--timeout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u32>,
+}
+
+/// One access of a pattern, or one wait of a deadlock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ReproducerStep {
+    /// Which thread, from 1.
+    pub role: u8,
+    pub kind: StepKind,
+    /// For people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// How many bytes are accessed; 0: not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: u32,
+    /// It is one access with the step before, which touches both variables.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub with_previous: bool,
+    pub at: SourcePlace,
+    /// Where its thread waits before it: where it takes the outermost lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<SourcePlace>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    Read,
+    Write,
+    Free,
+    /// Of a deadlock.
+    Wait,
+}
+
+/// A call in the code, in the words of the source.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SourcePlace {
+    /// File name of the library that has it; none: the program itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// The function that `function` is inlined into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The line of source. Spaces do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The function that is called: a hook of the compiler, a function that takes a lock, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// Of several calls that are alike in all that, the how manieth, from 1; only while there are as many as `occurrences`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurrence: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurrences: Option<u32>,
+    /// The calls that must have led there, innermost first; they have none of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<SourcePlace>,
+}
+
+fn default_pause() -> u32 {
+    crate::plan::DEFAULT_PAUSE.as_millis() as u32
+}
+
+fn default_budget() -> u32 {
+    crate::plan::DEFAULT_BUDGET.as_millis() as u32
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
+impl Oracle {
+    fn is_default(&self) -> bool {
+        *self == Oracle::default()
+    }
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Form {
+    unpick: u32,
+}
+
+impl Reproducer {
+    /// Reads a reproducer; `name` says in problems where it came from.
+    pub fn from_toml(text: &str, name: &str) -> Result<Reproducer, Problem> {
+        let damaged = |error: toml::de::Error| unreadable(name, error.to_string().trim_end());
+        // The form is looked at first: another version may have other keys.
+        let form: Form = toml::from_str(text).map_err(damaged)?;
+        if form.unpick != REPRODUCER_VERSION {
+            return Err(other_version(name, form.unpick));
+        }
+        let read: Reproducer = toml::from_str(text).map_err(damaged)?;
+        read.check().map_err(|why| unreadable(name, &why))?;
+        Ok(read)
+    }
+
+    /// As TOML, for people too.
+    ///
+    /// # Panics
+    /// Never: there is nothing in it that TOML cannot say.
+    pub fn to_toml(&self) -> String {
+        let text = toml::to_string_pretty(self).expect("keys are texts, numbers are small");
+        format!("{ABOUT}{text}")
+    }
+
+    /// Refuses a program that has another name than the one the reproducer was made of.
+    pub fn check_program(&self, program: &Path) -> Result<(), Problem> {
+        let own = Path::new(&self.program).file_name();
+        if own == program.file_name() {
+            return Ok(());
+        }
+        Err(Problem::usage(format!("the reproducer is for another program: {}", self.program))
+            .at("program", program.display())
+            .why("steps of one program mean nothing in another")
+            .next("give the program it is for; if it only has a new name, change `program` in the file"))
+    }
+}
+
+fn unreadable(name: &str, why: &str) -> Problem {
+    Problem::usage("a reproducer cannot be used")
+        .at("file", name)
+        .why(why.replace('\n', "\n        "))
+        .next("correct the file, or make it again: `unpick pin`")
+}
+
+fn other_version(name: &str, version: u32) -> Problem {
+    Problem::usage(format!(
+        "a reproducer has version {version}, this build reads version {REPRODUCER_VERSION}"
+    ))
+    .at("file", name)
+    .why("it was made by another version of unpick")
+    .next("make it again: `unpick pin`, or use the version of unpick that made it")
+}

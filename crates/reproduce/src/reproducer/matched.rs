@@ -1,0 +1,178 @@
+//! From a reproducer to a plan for the program as it is now.
+
+use std::time::Duration;
+
+use unpick_problem::Problem;
+
+use crate::plan::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
+use crate::program::{Program, deed_of, operand_of};
+
+use super::search::{Found, FoundCall, Need, search};
+use super::{Reproducer, ReproducerStep, SourcePlace, StepKind};
+
+/// More ways to a place than this are not told apart.
+const MOST_WAYS: usize = 8;
+
+/// A plan, and what in the program is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matched {
+    pub plan: Plan,
+    /// In words: `step 2: line 21 is now line 23`.
+    pub changes: Vec<String>,
+}
+
+impl Reproducer {
+    /// Finds all steps in a program. A step that is not there any more is a problem; a gate is only a change.
+    pub fn matched(&self, program: &Program) -> Result<Matched, Problem> {
+        let mut matching = Matching { program, changes: Vec::new() };
+        let mut steps = Vec::new();
+        for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| !step.with_previous) {
+            let variable = self.pattern_id().map(|pattern| pattern.steps()[at].variable as u8);
+            steps.push(matching.step(step, at + 1, variable)?);
+        }
+        let plan = Plan {
+            pause: Duration::from_millis(self.pause_ms.into()),
+            budget: Duration::from_millis(self.budget_ms.into()),
+            bound: self.bound.into(),
+            ignored: self.ignore_first.into(),
+            ..Plan::forcing(steps)
+        };
+        Ok(Matched { plan, changes: matching.changes })
+    }
+}
+
+struct Matching<'p> {
+    program: &'p Program,
+    changes: Vec<String>,
+}
+
+impl<'p> Matching<'p> {
+    fn step(
+        &mut self,
+        step: &ReproducerStep,
+        number: usize,
+        variable: Option<u8>,
+    ) -> Result<PlanStep, Problem> {
+        let missing = |why: String| gone(self.program, step, number, &why);
+        let found = search(self.program, &step.at, need_of(step)).map_err(missing)?;
+        let ways = self.ways(&step.at.via).map_err(missing)?;
+        self.tell(&format!("step {number}"), &found);
+        Ok(PlanStep {
+            role: step.role,
+            purpose: if step.kind == StepKind::Wait { Purpose::Meeting } else { Purpose::Step },
+            places: places(&found, &ways),
+            gates: self.gates(step.gate.as_ref(), number),
+            variable,
+            operand: operand(step, &found),
+            bytes: bytes(step, &found),
+            shown: shown(step),
+        })
+    }
+
+    fn tell(&mut self, what: &str, found: &Found<'_>) {
+        self.changes.extend(found.changes.iter().map(|change| format!("{what}: {change}")));
+    }
+
+    /// Where there is no gate any more, the thread waits at the step itself.
+    fn gates(&mut self, gate: Option<&SourcePlace>, number: usize) -> Vec<PlanPlace> {
+        let Some(gate) = gate else { return Vec::new() };
+        let found = search(self.program, gate, Need::Function)
+            .and_then(|found| Ok((self.ways(&gate.via)?, found)));
+        match found {
+            Ok((ways, found)) => {
+                self.tell(&format!("gate of step {number}"), &found);
+                places(&found, &ways)
+            }
+            Err(why) => {
+                let was = place_in_words(gate);
+                self.changes.push(format!(
+                    "gate of step {number}: it is not there any more ({was}); {why}. Its thread waits at the step itself"
+                ));
+                Vec::new()
+            }
+        }
+    }
+
+    /// All ways through calls that look alike, each innermost first; one empty way if there are none, or too many.
+    fn ways(&self, via: &[SourcePlace]) -> Result<Vec<Vec<CallPlace>>, String> {
+        let mut ways = vec![Vec::new()];
+        for call in via {
+            let found = search(self.program, call, Need::Function)?;
+            if ways.len() * found.calls.len() > MOST_WAYS {
+                return Ok(vec![Vec::new()]);
+            }
+            let further = |way: &Vec<_>| {
+                let way = way.clone();
+                found.calls.iter().map(move |call| {
+                    let mut way = way.clone();
+                    way.push(call.module.place(call.call.return_address));
+                    way
+                })
+            };
+            ways = ways.iter().flat_map(further).collect();
+        }
+        Ok(ways)
+    }
+}
+
+fn need_of(step: &ReproducerStep) -> Need {
+    match step.kind {
+        StepKind::Wait => Need::Function,
+        kind => Need::Access { kind, bytes: step.bytes.into() },
+    }
+}
+
+fn places(found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
+    let of_call = |found: &FoundCall<'_>| {
+        let at = found.module.place(found.call.return_address);
+        ways.iter().map(move |calls| PlanPlace { at: at.clone(), calls: calls.clone() })
+    };
+    found.calls.iter().flat_map(of_call).collect()
+}
+
+/// What all calls have in common.
+fn operand(step: &ReproducerStep, found: &Found<'_>) -> Operand {
+    let is_write = step.kind != StepKind::Read;
+    let mut operands = found.calls.iter().map(|found| match &found.call.callee {
+        Some(callee) if step.kind != StepKind::Wait => operand_of(callee, is_write),
+        _ => Operand::Unknown,
+    });
+    let first = operands.next().unwrap_or(Operand::Unknown);
+    if operands.all(|operand| operand == first) { first } else { Operand::Unknown }
+}
+
+/// A hook knows better than the file: the type of the variable may have changed.
+fn bytes(step: &ReproducerStep, found: &Found<'_>) -> u64 {
+    let callees = found.calls.iter().filter_map(|found| found.call.callee.as_deref());
+    let now = callees.filter_map(deed_of).map(|deed| deed.bytes).max().unwrap_or(0);
+    if now == 0 { step.bytes.into() } else { now }
+}
+
+/// As the plan of a finding shows it.
+fn shown(step: &ReproducerStep) -> String {
+    let kind = match step.kind {
+        StepKind::Read => "read",
+        StepKind::Write => "write",
+        StepKind::Free => "free",
+        StepKind::Wait => "wait",
+    };
+    let of = step.variable.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
+    format!("{kind}{of} {}", place_in_words(&step.at))
+}
+
+/// `in put at bank.c:21`.
+fn place_in_words(place: &SourcePlace) -> String {
+    let function = place.function.as_ref().map(|function| format!("in `{function}`"));
+    let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let file = place.file.as_ref().map(|file| format!("at {file}{line}"));
+    [function, file].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn gone(program: &Program, step: &ReproducerStep, number: usize, why: &str) -> Problem {
+    let text =
+        step.at.text.as_ref().map_or_else(String::new, |text| format!(": `{}`", text.trim()));
+    Problem::usage(format!("step {number} of a reproducer is not in the program any more"))
+        .at("program", program.path().display())
+        .why(format!("it was the {}{text}; {why}", shown(step)))
+        .next("if the code was changed on purpose, change the step in the file; else hunt again and make it again: `unpick pin`")
+}

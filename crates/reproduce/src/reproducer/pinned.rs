@@ -1,0 +1,182 @@
+//! From a finding or a deadlock to a reproducer.
+//!
+//! Takes   the finding, and the program it was found in, of the same build.      Gives  the same order in the words of the source.
+
+use std::path::{Path, PathBuf};
+
+use unpick_findings::{AccessKind, Finding, FindingAccess, Hang};
+use unpick_problem::Problem;
+
+use crate::plan::{CallPlace, Plan, PlanPlace, PlanStep, Purpose, is_with_previous, steps_of};
+use crate::program::Program;
+
+use super::search::{FoundCall, Need, search};
+use super::{
+    DEADLOCK, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep, SourcePlace, StepKind,
+};
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subject {
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub oracle: Oracle,
+    /// Files below it are named as seen from it.
+    pub folder: PathBuf,
+}
+
+impl Reproducer {
+    /// The order of a finding, for the build it was found in and for later ones.
+    pub fn of_finding(
+        finding: &Finding,
+        subject: &Subject,
+        program: &Program,
+    ) -> Result<Reproducer, Problem> {
+        let pin = Pin { subject, program };
+        let steps = steps_of(finding)?;
+        let accesses = finding.accesses.iter().enumerate();
+        let steps = accesses.zip(&steps).map(|((at, access), step)| {
+            let with_previous = is_with_previous(&finding.accesses, at);
+            Ok(ReproducerStep { with_previous, ..pin.access(access, step)? })
+        });
+        let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
+        Ok(pin.reproducer(&finding.pattern, &finding.sentence, steps))
+    }
+
+    /// The meeting of a deadlock.
+    pub fn of_deadlock(
+        hang: &Hang,
+        subject: &Subject,
+        program: &Program,
+    ) -> Result<Reproducer, Problem> {
+        let pin = Pin { subject, program };
+        let plan = Plan::of_deadlock(hang)?;
+        let steps = plan.steps.iter().map(|step| pin.step(step, StepKind::Wait));
+        let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
+        Ok(pin.reproducer(DEADLOCK, &hang.sentence, steps))
+    }
+}
+
+struct Pin<'p> {
+    subject: &'p Subject,
+    program: &'p Program,
+}
+
+impl Pin<'_> {
+    fn reproducer(&self, pattern: &str, sentence: &str, steps: Vec<ReproducerStep>) -> Reproducer {
+        Reproducer {
+            unpick: REPRODUCER_VERSION,
+            program: self.subject.program.clone(),
+            arguments: self.subject.arguments.clone(),
+            pattern: pattern.to_owned(),
+            sentence: sentence.to_owned(),
+            pause_ms: super::default_pause(),
+            budget_ms: super::default_budget(),
+            bound: 0,
+            ignore_first: 0,
+            oracle: self.subject.oracle.clone(),
+            steps,
+        }
+    }
+
+    fn access(&self, access: &FindingAccess, step: &PlanStep) -> Result<ReproducerStep, Problem> {
+        let kind = match access.kind {
+            AccessKind::Read => StepKind::Read,
+            AccessKind::Write => StepKind::Write,
+            AccessKind::Free => StepKind::Free,
+        };
+        let mut pinned = self.step(step, kind)?;
+        pinned.variable = access.variable.clone();
+        // The finding has the line as it was built; the source may be newer than that by now.
+        if access.shown_call.is_none() && pinned.at.text.is_none() {
+            pinned.at.text = access.text.clone();
+        }
+        Ok(pinned)
+    }
+
+    fn step(&self, step: &PlanStep, kind: StepKind) -> Result<ReproducerStep, Problem> {
+        let need = match step.purpose {
+            Purpose::Step => Need::Access { kind, bytes: step.bytes },
+            _ => Need::Function,
+        };
+        let first = |places: &[PlanPlace], need| {
+            places.first().map(|place| self.place(place, need, &step.shown)).transpose()
+        };
+        Ok(ReproducerStep {
+            role: step.role,
+            kind,
+            variable: None,
+            bytes: u32::try_from(step.bytes).unwrap_or(u32::MAX),
+            with_previous: false,
+            at: first(&step.places, need)?.unwrap_or_default(),
+            gate: first(&step.gates, Need::Function)?,
+        })
+    }
+
+    fn place(&self, place: &PlanPlace, need: Need, of: &str) -> Result<SourcePlace, Problem> {
+        let at = self.call(&place.at, need, of)?;
+        let via = place.calls.iter().map(|call| self.call(call, Need::Function, of));
+        Ok(SourcePlace { via: via.collect::<Result<_, _>>()?, ..at })
+    }
+
+    fn call(&self, place: &CallPlace, need: Need, of: &str) -> Result<SourcePlace, Problem> {
+        let module =
+            self.program.module_of(place).ok_or_else(|| other_build(self.program, place, of))?;
+        let is_executable = std::ptr::eq(module, &self.program.modules[0]);
+        let shown = module.shown(place.offset);
+        let function = shown.frame.function;
+        let pinned = SourcePlace {
+            module: (!is_executable).then(|| module.file_name()),
+            file: shown.frame.file.map(|file| seen_from(&file, &self.subject.folder)),
+            inside: shown.inside.filter(|inside| Some(inside) != function.as_ref()),
+            function,
+            line: shown.frame.line,
+            column: shown.frame.column,
+            text: shown.text.map(|text| text.trim().to_owned()),
+            call: self.program.callee_at(place),
+            ..SourcePlace::default()
+        };
+        if pinned.line.is_none() {
+            return Err(no_line(self.program, of));
+        }
+        Ok(self.told_apart(pinned, place, need))
+    }
+
+    /// Says which of several calls is meant that are alike in all else.
+    fn told_apart(&self, pinned: SourcePlace, place: &CallPlace, need: Need) -> SourcePlace {
+        let Ok(found) = search(self.program, &pinned, need) else { return pinned };
+        let alike = found.calls.len();
+        let is_it = |call: &FoundCall<'_>| call.call.return_address == place.offset;
+        match found.calls.iter().position(is_it) {
+            Some(at) if alike > 1 => SourcePlace {
+                occurrence: Some(at as u32 + 1),
+                occurrences: Some(alike as u32),
+                ..pinned
+            },
+            _ => pinned,
+        }
+    }
+}
+
+fn seen_from(file: &str, folder: &Path) -> String {
+    match Path::new(file).strip_prefix(folder) {
+        Ok(below) if !folder.as_os_str().is_empty() => below.to_string_lossy().into_owned(),
+        _ => file.to_owned(),
+    }
+}
+
+fn other_build(program: &Program, place: &CallPlace, of: &str) -> Problem {
+    Problem::usage(format!(
+        "no reproducer can be made: code is not in the program as it is now ({of})"
+    ))
+    .at("program", program.path().display())
+    .why(format!("the code was found in {}", place.module.text()))
+    .next("hunt again with the program as it is now, then `unpick pin`")
+}
+
+fn no_line(program: &Program, of: &str) -> Problem {
+    Problem::usage(format!("no reproducer can be made: code has no line of source ({of})"))
+        .at("program", program.path().display())
+        .why("it was built without debug info")
+        .next("build it with -g, hunt again, then `unpick pin`")
+}
