@@ -56,6 +56,8 @@ pub struct PlanStep {
     pub operand: Operand,
     /// How many bytes are accessed; 0: not known.
     pub bytes: u64,
+    /// Whether they are written, or freed.
+    pub is_write: bool,
     /// For people: `write of x in put at bank.c:21`.
     pub shown: String,
 }

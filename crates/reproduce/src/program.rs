@@ -6,6 +6,7 @@
 //! Cost    reads each file; takes apart the functions that are asked for, and all of them if they do not have what is looked for.
 
 mod callees;
+mod completed;
 mod disassembly;
 mod hooks;
 

@@ -143,11 +143,25 @@ fn inside_a_library_of_the_language_the_calls_up_to_the_users_own_count() {
     let mut inside = finding(PatternId::P1);
     inside.accesses[0].calls = vec![code(0x71), code(0x72), code(0x73)];
     inside.accesses[0].shown_call = Some(1);
-    inside.accesses[1].locks = vec![lock("account", 9, 6)];
-    inside.accesses[1].locks[0].calls = vec![code(0x21), code(0x22)];
-    inside.accesses[1].locks[0].shown_call = Some(0);
     assert_eq!(calls(&plan_of(&inside).steps[0].places[0]), [0x71, 0x72]);
-    assert_eq!(calls_of_gate(&inside), [0x21]);
+}
+
+#[test]
+fn a_lock_of_a_library_is_waited_for_where_the_user_calls_it() {
+    let mut inside = finding(PatternId::P1);
+    inside.accesses[1].calls = vec![code(0x50)];
+    inside.accesses[1].locks = vec![lock("account", 9, 6)];
+    let taken = &mut inside.accesses[1].locks[0];
+    (taken.calls, taken.shown_call) = (vec![code(0x19), code(0x50)], Some(0));
+    let gate = &plan_of(&inside).steps[1].gates[0];
+    assert_eq!((gate.at.offset, calls(gate)), (0x19, vec![]), "before both ways into the lock");
+    let taken = &mut inside.accesses[1].locks[0];
+    taken.calls = vec![code(0x19), code(0x21), code(0x50)];
+    let gate = &plan_of(&inside).steps[1].gates[0];
+    assert_eq!((gate.at.offset, calls(gate)), (0x19, vec![0x21]), "in a helper of the user's");
+    let taken = &mut inside.accesses[1].locks[0];
+    taken.shown_call = Some(7);
+    assert!(plan_of(&inside).steps[1].gates.is_empty(), "nonsense in the file");
 }
 
 #[test]
@@ -227,7 +241,7 @@ fn the_words_are_as_the_form_says() {
     let mut lost = finding(PatternId::P7);
     lost.accesses[1].locks = vec![lock("account", 19, 3)];
     lost.accesses[1].locks[0].calls = vec![CodePlace { build_id: None, ..code(0x21) }];
-    lost.accesses[1].locks[0].shown_call = Some(0);
+    lost.accesses[1].calls = vec![code(0x22)];
     let plan = Plan { bound: 3, ignored: 2, stop: true, ..plan_of(&lost) };
     let words = plan.to_words().unwrap();
     assert_eq!(words[header::MAGIC], schedule::MAGIC);

@@ -99,7 +99,7 @@ impl Built {
         let gate = self.call(line_of(BANK, "gate"), "pthread_mutex_lock");
         lost.accesses[0].locks = vec![HeldLock {
             calls: vec![self.code(self.call(line_of(BANK, "enters"), "enter"))],
-            shown_call: Some(0),
+            taken_at: made::frame("enter", line_of(BANK, "helper")),
             ..self.lock(helper, 1)
         }];
         lost.accesses[1].locks = vec![self.lock(gate, 1)];

@@ -35,8 +35,22 @@ impl Surroundings<'_> {
 /// Where a lock was taken; with calls if that is code that is called from many places.
 pub fn place_of_lock(lock: &HeldLock, surroundings: &Surroundings<'_>) -> Option<PlanPlace> {
     let helpers = calls_of_helpers(lock, surroundings);
-    let in_library = lock.shown_call.map_or(0, |shown| shown + 1);
-    place(lock.code.as_ref()?, &lock.calls, helpers.max(in_library))
+    let (code, calls) = own_call(lock.code.as_ref()?, &lock.calls, lock.shown_call)?;
+    let inside_library = lock.calls.len() - calls.len();
+    place(code, calls, helpers.saturating_sub(inside_library))
+}
+
+/// Where the user calls the library that waits for a lock or takes it, and the calls that led there. Inside the library there is one
+/// way for locks that are free and another for those that are not: the user's call is before both.
+pub fn own_call<'c>(
+    code: &'c CodePlace,
+    calls: &'c [CodePlace],
+    shown_call: Option<usize>,
+) -> Option<(&'c CodePlace, &'c [CodePlace])> {
+    match shown_call {
+        Some(shown) => Some((calls.get(shown)?, &calls[shown + 1..])),
+        None => Some((code, calls)),
+    }
 }
 
 /// How many calls of `lock` led out of what it has in common with its surroundings: a function that takes locks for others is not

@@ -3,7 +3,7 @@
 use unpick_findings::{Hang, HangProcess, HangThread, HeldLock};
 use unpick_problem::Problem;
 
-use super::gates::{Surroundings, place, place_of_lock};
+use super::gates::{Surroundings, own_call, place, place_of_lock};
 use super::of_finding::{nowhere, shown_place};
 use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 
@@ -40,13 +40,14 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
         variable: None,
         operand: Operand::Unknown,
         bytes: 0,
+        is_write: false,
         shown,
     })
 }
 
 fn place_of_wait(thread: &HangThread) -> Option<PlanPlace> {
-    let wanted = thread.shown_call.map_or(0, |shown| shown + 1);
-    place(thread.code.as_ref()?, &thread.calls, wanted)
+    let (code, calls) = own_call(thread.code.as_ref()?, &thread.calls, thread.shown_call)?;
+    place(code, calls, 0)
 }
 
 /// Where a thread took the lock that another of the circle waits for.

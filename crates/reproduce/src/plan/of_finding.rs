@@ -63,6 +63,7 @@ fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, P
         variable: Some(step.variable as u8),
         operand: operand(access),
         bytes: access.bytes,
+        is_write: access.kind != AccessKind::Read,
         shown: shown(access),
     })
 }

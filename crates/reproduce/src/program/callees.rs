@@ -156,6 +156,8 @@ fn functions(object: &object::File<'_>) -> Vec<Function> {
 /// As the programmer wrote it, whatever part or copy of it this is.
 fn written(name: &str) -> String {
     let versioned = name.find('@').map_or(name, |at| &name[..at]);
+    // Slow paths of Rust's locks are wrapped: docs/design/0004-rust-locks.md.
+    let versioned = versioned.strip_prefix("__wrap_").unwrap_or(versioned);
     let marks = COPY_MARKS.iter().filter_map(|mark| versioned.find(mark));
     let end = marks.min().unwrap_or(versioned.len());
     demangled(&versioned[..end])

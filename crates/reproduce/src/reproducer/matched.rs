@@ -37,7 +37,7 @@ impl Reproducer {
             ignored: self.ignore_first.into(),
             ..Plan::forcing(steps)
         };
-        Ok(Matched { plan, changes: matching.changes })
+        Ok(Matched { plan: plan.completed(program), changes: matching.changes })
     }
 }
 
@@ -65,6 +65,7 @@ impl<'p> Matching<'p> {
             variable,
             operand: operand(step, &found),
             bytes: bytes(step, &found),
+            is_write: matches!(step.kind, StepKind::Write | StepKind::Free),
             shown: shown(step),
         })
     }

@@ -1,0 +1,84 @@
+//! What a plan does not know without the program: what is called at its places.
+//!
+//! Takes   a plan, and the program it is for.      Gives  the plan with addresses of library calls, and with all ways into a lock.
+//! Misses  what is in modules that were not opened: that stays as it is.
+
+use unpick_symbols::{LockStep, Place, rust_lock};
+
+use crate::plan::{Operand, Plan, PlanPlace, PlanStep, Purpose};
+
+use super::{Program, ProgramModule, operand_of};
+
+impl Plan {
+    /// The plan with what the program tells about its places. It may hold places of other builds: those stay as they are.
+    #[must_use]
+    pub fn completed(&self, program: &Program) -> Plan {
+        let steps = self.steps.iter().map(|step| completed(step, program)).collect();
+        Plan { steps, ..self.clone() }
+    }
+}
+
+fn completed(step: &PlanStep, program: &Program) -> PlanStep {
+    let all_ways = |places: &[PlanPlace]| ways_into_locks(places, program);
+    let is_meeting = step.purpose == Purpose::Meeting;
+    PlanStep {
+        operand: operand(step, program),
+        gates: all_ways(&step.gates),
+        places: if is_meeting { all_ways(&step.places) } else { step.places.clone() },
+        ..step.clone()
+    }
+}
+
+fn operand(step: &PlanStep, program: &Program) -> Operand {
+    let is_known = step.operand != Operand::Unknown || step.purpose == Purpose::Meeting;
+    let callee = step.places.first().and_then(|place| program.callee_at(&place.at));
+    match callee.filter(|_| !is_known) {
+        Some(callee) => operand_of(&callee, step.is_write),
+        None => step.operand,
+    }
+}
+
+/// A lock of Rust that is free is taken by one call, one that is not by another after it: a thread must wait before both.
+fn ways_into_locks(places: &[PlanPlace], program: &Program) -> Vec<PlanPlace> {
+    let mut ways: Vec<PlanPlace> = Vec::new();
+    for place in places {
+        let others = program.module_of(&place.at).map_or_else(Vec::new, |module| {
+            let others = module.other_ways(place.at.offset).into_iter();
+            let at = |address| PlanPlace { at: module.place(address), calls: place.calls.clone() };
+            others.map(at).collect()
+        });
+        for way in [place.clone()].into_iter().chain(others) {
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+    }
+    ways
+}
+
+impl ProgramModule {
+    /// Other calls that belong to the same lock of Rust, taken at the same place of the source.
+    fn other_ways(&self, return_address: u64) -> Vec<u64> {
+        let place = self.symbols.place(return_address);
+        let Some(step) = taking(&place) else { return Vec::new() };
+        let function = return_address.checked_sub(1).and_then(|call| self.code.function_at(call));
+        let calls = function.map_or_else(Vec::new, |function| self.code.calls_of(function));
+        let addresses = calls.into_iter().map(|call| call.return_address);
+        let is_other_way = |address: &u64| {
+            let other = self.symbols.place(*address);
+            *address != return_address && taking(&other) == Some(step) && same_line(&place, &other)
+        };
+        addresses.filter(is_other_way).collect()
+    }
+}
+
+fn taking(place: &Place) -> Option<LockStep> {
+    let step = rust_lock(place)?.step;
+    matches!(step, LockStep::Lock | LockStep::LockShared).then_some(step)
+}
+
+/// Of the user's source.
+fn same_line(one: &Place, other: &Place) -> bool {
+    let own = |place: &Place| place.frames.get(place.own_frame()?).cloned();
+    own(one).is_some() && own(one) == own(other)
+}
