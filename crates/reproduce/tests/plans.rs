@@ -216,6 +216,19 @@ fn the_threads_of_a_deadlock_meet_where_they_wait() {
 }
 
 #[test]
+fn a_wait_in_a_function_that_also_took_the_lock_is_known_by_its_calls() {
+    let mut threads = vec![waiting(2, "a", "b"), waiting(3, "b", "a")];
+    threads[0].calls = vec![code(0x72), code(0x80)];
+    threads[0].code = Some(code(0x60));
+    threads[0].holds = vec![lock("a", 0x60, 2)];
+    threads[0].holds[0].calls = vec![code(0x71), code(0x80)];
+    let plan = Plan::of_deadlock(&hang(&[2, 3], threads)).unwrap();
+    assert_eq!(calls(&plan.steps[0].places[0]), [0x72]);
+    assert_eq!(calls(&plan.steps[0].gates[0]), [0x71]);
+    assert_eq!(calls(&plan.steps[1].places[0]), NO_CALLS);
+}
+
+#[test]
 fn two_threads_in_a_circle_are_serialised_not_reversed() {
     let threads = vec![waiting(2, "a", "b"), waiting(3, "b", "a")];
     let plan = Plan::of_deadlock(&hang(&[2, 3], threads)).unwrap();

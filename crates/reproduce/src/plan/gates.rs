@@ -10,7 +10,9 @@ use super::{CallPlace, PlanPlace};
 /// The gate of an access; `before` is the access that the same role makes before it in the pattern.
 pub fn gate(access: &FindingAccess, before: Option<&FindingAccess>) -> Option<PlanPlace> {
     let lock = access.locks.iter().find(|lock| is_taken_since(lock, before))?;
-    place_of_lock(lock, &Surroundings::of(access))
+    let other =
+        Reached { code: None, calls: &access.calls, shown_call: None, frame: &access.frame };
+    Reached::of_lock(lock).place_apart_from(&other)
 }
 
 /// A lock that the thread had at its access before is kept anyway.
@@ -20,47 +22,46 @@ fn is_taken_since(lock: &HeldLock, before: Option<&FindingAccess>) -> bool {
     before.locks.iter().all(|held| held.acquisition != Some(acquisition))
 }
 
-/// Where the thread is that took a lock.
-pub struct Surroundings<'a> {
-    pub frame: &'a Frame,
-    pub calls: &'a [CodePlace],
+/// A place where a lock is taken or waited for, and how it was reached.
+pub struct Reached<'r> {
+    pub code: Option<&'r CodePlace>,
+    pub calls: &'r [CodePlace],
+    pub shown_call: Option<usize>,
+    pub frame: &'r Frame,
 }
 
-impl Surroundings<'_> {
-    fn of(access: &FindingAccess) -> Surroundings<'_> {
-        Surroundings { frame: &access.frame, calls: &access.calls }
+impl<'r> Reached<'r> {
+    pub fn of_lock(lock: &'r HeldLock) -> Reached<'r> {
+        let HeldLock { calls, shown_call, taken_at, .. } = lock;
+        Reached { code: lock.code.as_ref(), calls, shown_call: *shown_call, frame: taken_at }
     }
-}
 
-/// Where a lock was taken; with calls if that is code that is called from many places.
-pub fn place_of_lock(lock: &HeldLock, surroundings: &Surroundings<'_>) -> Option<PlanPlace> {
-    let helpers = calls_of_helpers(lock, surroundings);
-    let (code, calls) = own_call(lock.code.as_ref()?, &lock.calls, lock.shown_call)?;
-    let inside_library = lock.calls.len() - calls.len();
-    place(code, calls, helpers.saturating_sub(inside_library))
-}
-
-/// Where the user calls the library that waits for a lock or takes it, and the calls that led there. Inside the library there is one
-/// way for locks that are free and another for those that are not: the user's call is before both.
-pub fn own_call<'c>(
-    code: &'c CodePlace,
-    calls: &'c [CodePlace],
-    shown_call: Option<usize>,
-) -> Option<(&'c CodePlace, &'c [CodePlace])> {
-    match shown_call {
-        Some(shown) => Some((calls.get(shown)?, &calls[shown + 1..])),
-        None => Some((code, calls)),
+    /// The place; with calls if it is code that is called from many places. What it has in common with the way to `other` of the
+    /// same thread need not be said.
+    pub fn place_apart_from(&self, other: &Reached<'_>) -> Option<PlanPlace> {
+        let (code, calls) = self.own_call()?;
+        let inside_library = self.calls.len() - calls.len();
+        place(code, calls, self.calls_of_helpers(other).saturating_sub(inside_library))
     }
-}
 
-/// How many calls of `lock` led out of what it has in common with its surroundings: a function that takes locks for others is not
-/// specific, the calls of it are.
-fn calls_of_helpers(lock: &HeldLock, surroundings: &Surroundings<'_>) -> usize {
-    if surroundings.calls.is_empty() {
-        return usize::from(lock.taken_at.function != surroundings.frame.function);
+    /// Where the user calls the library that waits for a lock or takes it, and the calls that led there. Inside the library there is
+    /// one way for locks that are free and another for those that are not: the user's call is before both.
+    pub fn own_call(&self) -> Option<(&'r CodePlace, &'r [CodePlace])> {
+        match self.shown_call {
+            Some(shown) => Some((self.calls.get(shown)?, &self.calls[shown + 1..])),
+            None => Some((self.code?, self.calls)),
+        }
     }
-    let in_common = |own: &usize| lead_alike(&lock.calls[*own..], surroundings.calls);
-    (0..lock.calls.len()).find(in_common).unwrap_or(lock.calls.len())
+
+    /// How many calls led out of what it has in common with `other`: a function that takes locks for others is not specific, the
+    /// calls of it are.
+    fn calls_of_helpers(&self, other: &Reached<'_>) -> usize {
+        if other.calls.is_empty() {
+            return usize::from(self.frame.function != other.frame.function);
+        }
+        let in_common = |own: &usize| lead_alike(&self.calls[*own..], other.calls);
+        (0..self.calls.len()).find(in_common).unwrap_or(self.calls.len())
+    }
 }
 
 /// Whether calls are the outer ones of others. Both may have lost their outermost ones.

@@ -3,7 +3,7 @@
 use unpick_findings::{Hang, HangProcess, HangThread, HeldLock};
 use unpick_problem::Problem;
 
-use super::gates::{Surroundings, own_call, place, place_of_lock};
+use super::gates::{Reached, place};
 use super::of_finding::{nowhere, shown_place};
 use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 
@@ -31,12 +31,14 @@ fn circle(process: &HangProcess) -> Option<Vec<&HangThread>> {
 fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
     let thread = circle[at];
     let waiting_for_it = circle[(at + circle.len() - 1) % circle.len()];
+    let held = lock_of_circle(&thread.holds, waiting_for_it);
+    let gate = held.and_then(|lock| Reached::of_lock(lock).place_apart_from(&reached_wait(thread)));
     let shown = format!("wait{}", shown_place(&thread.frame));
     Ok(PlanStep {
         role: u8::try_from(at + 1).map_err(|_| too_many(circle.len()))?,
         purpose: Purpose::Meeting,
-        places: vec![place_of_wait(thread).ok_or_else(|| nowhere(&shown))?],
-        gates: gate(thread, waiting_for_it).into_iter().collect(),
+        places: vec![place_of_wait(thread, held).ok_or_else(|| nowhere(&shown))?],
+        gates: gate.into_iter().collect(),
         variable: None,
         operand: Operand::Unknown,
         bytes: 0,
@@ -45,18 +47,21 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
     })
 }
 
-fn place_of_wait(thread: &HangThread) -> Option<PlanPlace> {
-    let (code, calls) = own_call(thread.code.as_ref()?, &thread.calls, thread.shown_call)?;
-    place(code, calls, 0)
+/// Where a thread waits. The lock it holds may have been taken by the same function as well: the calls tell them apart.
+fn place_of_wait(thread: &HangThread, held: Option<&HeldLock>) -> Option<PlanPlace> {
+    let wait = reached_wait(thread);
+    match held {
+        Some(held) => wait.place_apart_from(&Reached::of_lock(held)),
+        None => place(wait.own_call()?.0, &[], 0),
+    }
 }
 
-/// Where a thread took the lock that another of the circle waits for.
-fn gate(thread: &HangThread, waiting_for_it: &HangThread) -> Option<PlanPlace> {
-    let lock = lock_of_circle(&thread.holds, waiting_for_it)?;
-    place_of_lock(lock, &Surroundings { frame: &thread.frame, calls: &thread.calls })
+fn reached_wait(thread: &HangThread) -> Reached<'_> {
+    let HangThread { calls, shown_call, frame, .. } = thread;
+    Reached { code: thread.code.as_ref(), calls, shown_call: *shown_call, frame }
 }
 
-/// Locks are told apart by name only: where that does not help, it is the one that was taken first.
+/// The lock that another of the circle waits for. Locks are told apart by name only: where that does not help, it is the one that was taken first.
 fn lock_of_circle<'t>(held: &'t [HeldLock], waiting: &HangThread) -> Option<&'t HeldLock> {
     let wanted = waiting.waits_for.as_ref().and_then(|wait| wait.name.as_ref());
     let same = held.iter().find(|lock| wanted.is_some() && lock.name.as_ref() == wanted);
