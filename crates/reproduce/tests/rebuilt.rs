@@ -293,3 +293,24 @@ fn a_reproducer_is_for_programs_of_its_name() {
     let problem = pinned.check_program(Path::new("/elsewhere/shop")).unwrap_err().to_string();
     assert!(problem.contains("for another program: ./program"), "{problem}");
 }
+
+#[test]
+fn the_program_tells_which_argument_of_a_library_call_is_the_address() {
+    let source = BANK.replace(
+        "int main(void) {",
+        "#include <string.h>\nint from[4], to[4];\nint main(void) {\n    memmove(to, from, sizeof(int) * (1 + balance)); // copies",
+    );
+    let built = built(Compiler::Gcc, &source, &["-O0"]);
+    let copies = built.call(line_of(&source, "copies"), "memmove");
+    let mut pair = finding(PatternId::P1);
+    pair.accesses.iter_mut().for_each(|access| access.code = built.code(copies));
+    let plan = Plan::of_finding(&pair).unwrap().completed(&built.program);
+    let operands: Vec<Operand> = plan.steps.iter().map(|step| step.operand).collect();
+    assert_eq!(
+        operands,
+        [Operand::Second, Operand::First],
+        "it reads the second, writes the first"
+    );
+    let pinned = Reproducer::of_finding(&pair, &built.subject(), &built.program).unwrap();
+    assert_eq!(offsets(&built.matched(&pinned).plan), [[copies], [copies]]);
+}

@@ -7,7 +7,8 @@ use unpick_symbols::{LockStep, Place, rust_lock};
 
 use crate::plan::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 
-use super::{Program, ProgramModule, operand_of};
+use super::hooks::takes_lock;
+use super::{Call, Program, ProgramModule, operand_of};
 
 impl Plan {
     /// The plan with what the program tells about its places. It may hold places of other builds: those stay as they are.
@@ -29,12 +30,16 @@ fn completed(step: &PlanStep, program: &Program) -> PlanStep {
     }
 }
 
+/// Recordings do not always tell that a library function made an access: the program does.
 fn operand(step: &PlanStep, program: &Program) -> Operand {
-    let is_known = step.operand != Operand::Unknown || step.purpose == Purpose::Meeting;
     let callee = step.places.first().and_then(|place| program.callee_at(&place.at));
-    match callee.filter(|_| !is_known) {
-        Some(callee) => operand_of(&callee, step.is_write),
-        None => step.operand,
+    let Some(callee) = callee.filter(|_| step.purpose != Purpose::Meeting) else {
+        return step.operand;
+    };
+    match operand_of(&callee, step.is_write) {
+        // What frees is not always known by its name, but has the address in front.
+        Operand::Unknown if step.is_write => step.operand,
+        told => told,
     }
 }
 
@@ -57,6 +62,14 @@ fn ways_into_locks(places: &[PlanPlace], program: &Program) -> Vec<PlanPlace> {
 }
 
 impl ProgramModule {
+    /// Whether a call takes a lock, or is the first part of that.
+    pub fn takes_lock(&self, call: &Call) -> bool {
+        call.callee.as_deref().is_some_and(|callee| match callee.strip_prefix("__tsan_atomic") {
+            Some(_) => taking(&self.symbols.place(call.return_address)).is_some(),
+            None => takes_lock(callee),
+        })
+    }
+
     /// Other calls that belong to the same lock of Rust, taken at the same place of the source.
     fn other_ways(&self, return_address: u64) -> Vec<u64> {
         let place = self.symbols.place(return_address);

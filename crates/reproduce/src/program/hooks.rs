@@ -64,6 +64,27 @@ pub fn operand_of(function: &str, is_write: bool) -> Operand {
     }
 }
 
+/// Whether a function takes a lock for its caller: which one is called depends on what the compiler inlines.
+pub fn takes_lock(function: &str) -> bool {
+    let method = function.rsplit("::").next().unwrap_or(function);
+    let of_type = |name: &str| function.contains(name);
+    match method {
+        "lock" | "lock_contended" => of_type("Mutex") || of_type("mutex"),
+        "read" | "write" | "read_contended" | "write_contended" => of_type("RwLock"),
+        "lock_guard" | "unique_lock" | "shared_lock" | "scoped_lock" => of_type("std::"),
+        _ => LOCKS.contains(&method),
+    }
+}
+
+const LOCKS: &[&str] = &[
+    "pthread_mutex_lock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_spin_lock",
+    "mtx_lock",
+    "__gthread_mutex_lock",
+];
+
 const WRITE_FIRST: &[&str] = &[
     "memcpy",
     "memmove",
@@ -117,6 +138,17 @@ mod tests {
         assert_eq!(deed("__tsan_atomic_thread_fence"), None);
         assert_eq!(deed("__tsan_func_entry"), None);
         assert_eq!(deed("pthread_mutex_lock"), None);
+    }
+
+    #[test]
+    fn functions_that_take_locks_are_known() {
+        assert!(takes_lock("pthread_mutex_lock"));
+        assert!(takes_lock("std::sync::poison::mutex::Mutex<bank::Account>::lock"));
+        assert!(takes_lock("std::sys::sync::mutex::futex::Mutex::lock_contended"));
+        assert!(takes_lock("std::sync::poison::rwlock::RwLock<u64>::write"));
+        assert!(takes_lock("std::lock_guard<std::mutex>::lock_guard"));
+        assert!(!takes_lock("std::io::Write::write"));
+        assert!(!takes_lock("pthread_mutex_unlock"));
     }
 
     #[test]

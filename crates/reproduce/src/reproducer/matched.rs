@@ -77,7 +77,7 @@ impl<'p> Matching<'p> {
     /// Where there is no gate any more, the thread waits at the step itself.
     fn gates(&mut self, gate: Option<&SourcePlace>, number: usize) -> Vec<PlanPlace> {
         let Some(gate) = gate else { return Vec::new() };
-        let found = search(self.program, gate, Need::Function)
+        let found = search(self.program, gate, Need::Lock)
             .and_then(|found| Ok((self.ways(&gate.via)?, found)));
         match found {
             Ok((ways, found)) => {
@@ -118,7 +118,7 @@ impl<'p> Matching<'p> {
 
 fn need_of(step: &ReproducerStep) -> Need {
     match step.kind {
-        StepKind::Wait => Need::Function,
+        StepKind::Wait => Need::Lock,
         kind => Need::Access { kind, bytes: step.bytes.into() },
     }
 }

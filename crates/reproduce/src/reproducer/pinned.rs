@@ -97,7 +97,7 @@ impl Pin<'_> {
     fn step(&self, step: &PlanStep, kind: StepKind) -> Result<ReproducerStep, Problem> {
         let need = match step.purpose {
             Purpose::Step => Need::Access { kind, bytes: step.bytes },
-            _ => Need::Function,
+            _ => Need::Lock,
         };
         let first = |places: &[PlanPlace], need| {
             places.first().map(|place| self.place(place, need, &step.shown)).transpose()
@@ -109,7 +109,7 @@ impl Pin<'_> {
             bytes: u32::try_from(step.bytes).unwrap_or(u32::MAX),
             with_previous: false,
             at: first(&step.places, need)?.unwrap_or_default(),
-            gate: first(&step.gates, Need::Function)?,
+            gate: first(&step.gates, Need::Lock)?,
         })
     }
 

@@ -17,6 +17,8 @@ use super::{SourcePlace, StepKind};
 pub enum Need {
     /// An access by a hook, or by the function that is named.
     Access { kind: StepKind, bytes: u64 },
+    /// A lock that is taken or waited for: by the function that is named, or another that takes locks.
+    Lock,
     /// Whatever is named, or any function of the program or its libraries.
     Function,
 }
@@ -94,7 +96,7 @@ impl<'s> Search<'s> {
         let mut found = Vec::new();
         for module in modules {
             for call in calls(module) {
-                let Some(fit) = self.fit(&call) else { continue };
+                let Some(fit) = self.fit(module, &call) else { continue };
                 let shown = module.shown(call.return_address);
                 found.push(FoundCall { module, call, shown, fit });
             }
@@ -102,14 +104,15 @@ impl<'s> Search<'s> {
         self.in_its_file(found)
     }
 
-    fn fit(&self, call: &Call) -> Option<Fit> {
+    fn fit(&self, module: &ProgramModule, call: &Call) -> Option<Fit> {
         let callee = call.callee.as_deref();
         if callee.is_some() && callee == self.place.call.as_deref() {
             return Some(Fit::SameName);
         }
         match self.need {
             Need::Access { kind, bytes } => self.fit_of_access(callee?, kind, bytes),
-            Need::Function => {
+            Need::Lock if module.takes_lock(call) => Some(Fit::SameKind),
+            Need::Lock | Need::Function => {
                 let is_hook = callee.is_some_and(|callee| callee.starts_with("__tsan_"));
                 (self.place.call.is_none() && !is_hook).then_some(Fit::SameKind)
             }
