@@ -298,19 +298,17 @@ fn a_reproducer_is_for_programs_of_its_name() {
 fn the_program_tells_which_argument_of_a_library_call_is_the_address() {
     let source = BANK.replace(
         "int main(void) {",
-        "#include <string.h>\nint from[4], to[4];\nint main(void) {\n    memmove(to, from, sizeof(int) * (1 + balance)); // copies",
+        "#include <sys/socket.h>\nint from, to;\nint main(void) {\n    send(-1, &from, 4, 0); // sends\n    recv(-1, &to, 4, 0); // receives",
     );
     let built = built(Compiler::Gcc, &source, &["-O0"]);
-    let copies = built.call(line_of(&source, "copies"), "memmove");
+    let sends = built.call(line_of(&source, "sends"), "send");
+    let receives = built.call(line_of(&source, "receives"), "recv");
     let mut pair = finding(PatternId::P1);
-    pair.accesses.iter_mut().for_each(|access| access.code = built.code(copies));
+    pair.accesses[0].code = built.code(sends);
+    pair.accesses[1].code = built.code(receives);
     let plan = Plan::of_finding(&pair).unwrap().completed(&built.program);
     let operands: Vec<Operand> = plan.steps.iter().map(|step| step.operand).collect();
-    assert_eq!(
-        operands,
-        [Operand::Second, Operand::First],
-        "it reads the second, writes the first"
-    );
+    assert_eq!(operands, [Operand::Second, Operand::Second]);
     let pinned = Reproducer::of_finding(&pair, &built.subject(), &built.program).unwrap();
-    assert_eq!(offsets(&built.matched(&pinned).plan), [[copies], [copies]]);
+    assert_eq!(offsets(&built.matched(&pinned).plan), [[sends], [receives]]);
 }
