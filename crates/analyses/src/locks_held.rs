@@ -60,6 +60,28 @@ pub fn recorded_change(action: &Action<'_>) -> Option<LockChange> {
     }
 }
 
+/// Where a thread began to ask for a lock that is made of atomics. If it does not get it at the first try, the code that
+/// waits for it is elsewhere, and is come to only then.
+#[derive(Debug, Default)]
+pub struct Attempt(Option<(Address, Site, Context)>);
+
+impl Attempt {
+    /// Takes in an event that took or released no lock.
+    pub fn note(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
+        let Action::Access { address, flags, .. } = event.action else { return };
+        let is_further = self.0.is_some_and(|(lock, ..)| lock == address);
+        if flags.is_atomic() && !is_further && knowledge.is_lock_code(event.site) {
+            self.0 = Some((address, event.site, event.context));
+        }
+    }
+
+    /// Where the first attempt at this lock was; else where the event is. The attempt is over.
+    pub fn place_of(&mut self, lock: Address, event: &Event<'_>) -> (Site, Context) {
+        let own = self.0.take().filter(|(tried, ..)| *tried == lock);
+        own.map_or((event.site, event.context), |(_, site, context)| (site, context))
+    }
+}
+
 /// The locks held at each of `moments`, which must be sorted.
 pub fn locks_held(
     recording: &Recording,
@@ -72,6 +94,7 @@ pub fn locks_held(
         let mut events = recording.stream(of_thread[0].thread).peekable();
         let mut held = Vec::new();
         let mut is_at_barrier = false;
+        let mut attempt = Attempt::default();
         for moment in of_thread {
             while let Some(event) = events.next_if(|event| event.ordinal < moment.ordinal) {
                 is_at_barrier = match event.action {
@@ -81,8 +104,9 @@ pub fn locks_held(
                 };
                 let change = knowledge.lock_change(&event);
                 // A barrier of Rust has a lock inside, of which only contended steps are told.
-                if let Some(change) = change.filter(|_| !is_at_barrier) {
-                    apply(&mut held, change, &event);
+                match change.filter(|_| !is_at_barrier) {
+                    Some(change) => apply(&mut held, change, &event, &mut attempt),
+                    None => attempt.note(&event, knowledge),
                 }
             }
             answers.push(held.clone());
@@ -91,10 +115,11 @@ pub fn locks_held(
     answers
 }
 
-fn apply(held: &mut Vec<HeldLock>, change: LockChange, event: &Event<'_>) {
+fn apply(held: &mut Vec<HeldLock>, change: LockChange, event: &Event<'_>, attempt: &mut Attempt) {
     match change {
         LockChange::Taken { lock, kind, shared } => {
-            let (site, context, acquisition) = (event.site, event.context, event.ordinal);
+            let (site, context) = attempt.place_of(lock, event);
+            let acquisition = event.ordinal;
             held.push(HeldLock { lock, kind, shared, site, context, acquisition });
         }
         // A recursive lock is in the list once for each time it was taken.

@@ -23,6 +23,8 @@ pub const MODULE_TEXT_BYTES: usize = 240;
 pub const PLACE_WORDS: usize = 32;
 /// Calls that led to a place, as pairs of module and offset, from the inside out.
 pub const MOST_CALLS: usize = 10;
+const _: () =
+    assert!(place::FIRST_CALL + 2 * MOST_CALLS <= place::DISTANCE && place::DISTANCE < PLACE_WORDS);
 
 pub const MOST_MODULES: usize = 8;
 pub const MOST_STEPS: usize = 16;
@@ -90,6 +92,8 @@ pub mod place {
     /// How many calls follow; the place counts only if they led to it.
     pub const CALLS: usize = 8;
     pub const FIRST_CALL: usize = 9;
+    /// Of a gate with a variable: how far behind the lock, which is the operand, the variable is.
+    pub const DISTANCE: usize = 30;
 
     pub const NONE: u64 = u64::MAX;
 }

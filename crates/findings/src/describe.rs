@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use unpick_analyses::interleaving_patterns::{self, Touch};
-use unpick_analyses::ranking::{Conclusion, Example, ExampleAccess, Ranked, StudyFigures};
+use unpick_analyses::ranking::{
+    Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, Ranked, StudyFigures,
+};
 
 use crate::finding::{
-    AccessKind, Class, Finding, FindingAccess, Findings, RelatedAccess, Relation, Runs, SCHEMA,
-    Study, Supporter,
+    AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, RelatedAccess, Relation, Runs,
+    SCHEMA, Study, Supporter,
 };
 use crate::grouping::{Group, group};
 use crate::names::{Author, Frame, Names, Place};
@@ -155,13 +157,17 @@ impl Describer<'_> {
             atomic: access.atomic,
             order: access.index,
             stack: self.places.stack(calls),
-            locks: access.locks.iter().map(|lock| self.places.lock(lock)).collect(),
+            locks: access.locks.iter().map(|lock| self.held(lock, access)).collect(),
             code: self.places.code_place(access.site),
             bytes: access.whole_length,
             library: access.library,
             calls: self.places.calls(&access.stack),
             shown_call: self.places.shown_call(access.site, &access.stack),
         }
+    }
+
+    fn held(&self, lock: &ExampleLock, access: &ExampleAccess) -> HeldLock {
+        HeldLock { distance: distance(&lock.memory, &access.memory), ..self.places.lock(lock) }
     }
 
     fn supporter(&self, place: usize, relation: Relation) -> Option<Supporter> {
@@ -215,4 +221,27 @@ fn study_of(figures: StudyFigures) -> Study {
         longest_distance: figures.longest_distance,
         access_window: figures.access_window,
     }
+}
+
+/// A lock and what it guards are rarely further apart than this inside of one object.
+const LARGEST_OBJECT: u64 = 512;
+
+/// How far behind a lock some bytes are, if they seem to be parts of one object.
+fn distance(lock: &ExampleMemory, bytes: &ExampleMemory) -> Option<i64> {
+    let (lock, bytes) = match (lock, bytes) {
+        (
+            ExampleMemory::Static { module: of_lock, offset: lock },
+            ExampleMemory::Static { module, offset },
+        ) if of_lock == module => (*lock, *offset),
+        (
+            ExampleMemory::Heap { block: of_lock, offset: lock },
+            ExampleMemory::Heap { block, offset },
+        ) if of_lock == block => (*lock, *offset),
+        (ExampleMemory::Other { address: lock }, ExampleMemory::Other { address }) => {
+            (*lock, *address)
+        }
+        _ => return None,
+    };
+    let is_near = lock.abs_diff(bytes) <= LARGEST_OBJECT;
+    is_near.then(|| bytes.wrapping_sub(lock) as i64)
 }

@@ -153,6 +153,10 @@ pub struct HeldLock {
     /// The same at two accesses of one thread: it was not given back in between. None: not known.
     #[serde(default)]
     pub acquisition: Option<u64>,
+    /// How many bytes behind the lock the accessed variable is, if they seem to be parts of one object. None: not known, or
+    /// not held at an access.
+    #[serde(default)]
+    pub distance: Option<i64>,
 }
 
 /// How a supporter stands to the pattern in front.

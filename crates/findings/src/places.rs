@@ -91,6 +91,7 @@ impl<'c> Places<'c> {
             calls: self.calls(&lock.stack),
             shown_call: self.shown_call(lock.site, &lock.stack),
             acquisition: lock.acquisition,
+            distance: None,
         }
     }
 

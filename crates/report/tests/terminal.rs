@@ -112,6 +112,7 @@ fn lost_update() -> Finding {
         calls: Vec::new(),
         shown_call: None,
         acquisition: None,
+        distance: None,
     };
     let calls = |line| vec![frame("deposit", "bank.c", line, 9), frame("teller", "bank.c", 48, 3)];
     let mut accesses = vec![
@@ -207,6 +208,7 @@ fn torn_apart() -> Finding {
         calls: Vec::new(),
         shown_call: None,
         acquisition: None,
+        distance: None,
     }];
     let sentence = format!(
         "Thread 2 (`{average}`) read `{entries}` and `{total}` while thread 1 (`{post}`) was writing them: it saw one before and \

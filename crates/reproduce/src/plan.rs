@@ -68,6 +68,8 @@ pub struct PlanPlace {
     pub at: CallPlace,
     /// Innermost first; empty: whatever led there.
     pub calls: Vec<CallPlace>,
+    /// Of a gate: how far behind the lock that is taken there the variable of the step is. None: not known.
+    pub distance: Option<i64>,
 }
 
 /// A return address in the terms of a module's file.

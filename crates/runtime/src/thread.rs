@@ -108,6 +108,8 @@ pub struct Thread {
     /// before which it was let on to its next release.
     pub standing: Standing,
     pub at_place: Cell<bool>,
+    /// Where the return address of the call is that makes the thread's step, and what it is.
+    step_call: Cell<(u64, u64)>,
     pub next_step: Cell<Option<u8>>,
     pub let_on: Cell<Option<u8>>,
     next_unused: AtomicPtr<Thread>,
@@ -195,48 +197,67 @@ impl Thread {
     }
 
     /// The next event of the thread is told to the breakpoints. For it to show, no access passes in silence until then.
-    pub fn watch_next_event(&self) {
-        if self.busy.load(Relaxed) == IDLE {
+    /// `slot` is where the return address of the call is that makes the step.
+    pub fn watch_next_event(&self, slot: u64, site: u64) {
+        if self.busy.load(Relaxed) != BUSY {
+            self.step_call.set((slot, site));
             self.hot().key.set(0);
             self.busy.store(WATCHED, Relaxed);
         }
     }
 
+    /// The thread is watched: this is its next event, unless it is still the call that makes the step. Gives how to leave it.
     #[cold]
-    fn event_after_step(&self) {
+    fn event_after_step(&self) -> u8 {
+        if self.is_making_step() {
+            return WATCHED;
+        }
         self.busy.store(IDLE, Relaxed);
         self.hot().key.set(self.number() as u32 | cell::SOLE);
         breakpoints::next_event(self);
+        IDLE
+    }
+
+    /// Whether the call that led to the last place has not returned: its return address is still on the stack.
+    fn is_making_step(&self) -> bool {
+        let (slot, site) = self.step_call.get();
+        let here = 0_u8;
+        if slot <= (&raw const here) as u64 {
+            return false;
+        }
+        // SAFETY: the slot is above the stack pointer on the stack of the running thread, where all is mapped.
+        unsafe { (slot as *const u64).read_volatile() == site }
     }
 
     /// Marks the recorder as working for this thread. `None` if it already is: a signal handler came in between.
     #[inline]
     pub fn enter(&self) -> Option<Busy<'_>> {
-        match self.busy.load(Relaxed) {
-            IDLE => {}
+        let after = match self.busy.load(Relaxed) {
+            IDLE => IDLE,
             WATCHED => self.event_after_step(),
             _ => {
                 self.recorder.mark_lost(lost::SIGNAL);
                 self.recorder.add(file_field::DROPPED, 1);
                 return None;
             }
-        }
+        };
         self.busy.store(BUSY, Relaxed);
         core::sync::atomic::compiler_fence(SeqCst);
-        Some(Busy { thread: self })
+        Some(Busy { thread: self, after })
     }
 }
 
 /// The recorder works for a thread until this is dropped.
 pub struct Busy<'a> {
     thread: &'a Thread,
+    after: u8,
 }
 
 impl Drop for Busy<'_> {
     #[inline]
     fn drop(&mut self) {
         core::sync::atomic::compiler_fence(SeqCst);
-        self.thread.busy.store(IDLE, Relaxed);
+        self.thread.busy.store(self.after, Relaxed);
     }
 }
 

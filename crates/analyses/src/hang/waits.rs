@@ -115,10 +115,21 @@ impl LastSeen {
                     Action::OnceBegin { once } => Some(Waiting::Once(At::of(once, event))),
                     _ => None,
                 };
-                self.waiting = begins_to_wait(event);
+                self.waiting = begins_to_wait(event).map(|wait| self.from_first_try(wait));
                 // From here on the wait itself says what is wanted.
                 self.tried = self.tried.filter(|_| self.waiting.is_none());
             }
+        }
+    }
+
+    /// A thread asks for a lock of Rust where it tries to get it; the code that waits is come to only if that was in vain.
+    fn from_first_try(&self, wait: Waiting) -> Waiting {
+        match (wait, self.tried) {
+            (Waiting::Lock { lock, limited }, Some(tried)) if tried.lock == lock.lock => {
+                let (site, context) = (tried.site, tried.context);
+                Waiting::Lock { lock: HeldLock { site, context, ..lock }, limited }
+            }
+            (wait, _) => wait,
         }
     }
 

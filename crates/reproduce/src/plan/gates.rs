@@ -12,7 +12,8 @@ pub fn gate(access: &FindingAccess, before: Option<&FindingAccess>) -> Option<Pl
     let lock = access.locks.iter().find(|lock| is_taken_since(lock, before))?;
     let other =
         Reached { code: None, calls: &access.calls, shown_call: None, frame: &access.frame };
-    Reached::of_lock(lock).place_apart_from(&other)
+    let place = Reached::of_lock(lock).place_apart_from(&other)?;
+    Some(PlanPlace { distance: lock.distance, ..place })
 }
 
 /// A lock that the thread had at its access before is kept anyway.
@@ -72,5 +73,5 @@ fn lead_alike(outer: &[CodePlace], calls: &[CodePlace]) -> bool {
 /// A place with the innermost of the calls that led to it. Calls in unknown modules end the list: the runtime could not find them.
 pub fn place(code: &CodePlace, calls: &[CodePlace], wanted_calls: usize) -> Option<PlanPlace> {
     let calls = calls.iter().take(wanted_calls).map_while(CallPlace::of).collect();
-    Some(PlanPlace { at: CallPlace::of(code)?, calls })
+    Some(PlanPlace { at: CallPlace::of(code)?, calls, distance: None })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use unpick_events::schedule::{self, header, place};
 use unpick_problem::Problem;
 
-use super::{CallPlace, ModuleName, NumberedPlace, Plan, PlanStep, Purpose};
+use super::{CallPlace, ModuleName, NumberedPlace, Operand, Plan, PlanStep, Purpose};
 
 impl Plan {
     /// The words of the schedule file.
@@ -107,11 +107,15 @@ fn words_of_place(
     words[place::STEP] = numbered.step as u64;
     words[place::PURPOSE] = *purpose as u64;
     words[place::ROLE] = u64::from(step.role) - 1;
-    // What is touched at a gate is a lock.
-    let variable = step.variable.filter(|_| *purpose != Purpose::Gate);
+    // What is touched at a gate is a lock; where the variable is may follow from that.
+    let is_known = *purpose != Purpose::Gate || at.distance.is_some();
+    let variable = step.variable.filter(|_| is_known);
     words[place::VARIABLE] = variable.map_or(place::NONE, u64::from);
     limit("variables", variable.map_or(0, |at| usize::from(at) + 1), schedule::MOST_VARIABLES)?;
-    words[place::OPERAND] = step.operand as u64;
+    let is_lock = *purpose == Purpose::Gate;
+    let operand = if is_lock { Operand::First } else { step.operand };
+    words[place::OPERAND] = operand as u64;
+    words[place::DISTANCE] = at.distance.unwrap_or(0) as u64;
     words[place::BYTES] = step.bytes;
     words[place::CALLS] = at.calls.len() as u64;
     for (slot, call) in words[place::FIRST_CALL..].chunks_exact_mut(2).zip(&at.calls) {

@@ -49,7 +49,7 @@ fn ways_into_locks(places: &[PlanPlace], program: &Program) -> Vec<PlanPlace> {
     for place in places {
         let others = program.module_of(&place.at).map_or_else(Vec::new, |module| {
             let others = module.other_ways(place.at.offset).into_iter();
-            let at = |address| PlanPlace { at: module.place(address), calls: place.calls.clone() };
+            let at = |address| PlanPlace { at: module.place(address), ..place.clone() };
             others.map(at).collect()
         });
         for way in [place.clone()].into_iter().chain(others) {

@@ -126,7 +126,11 @@ fn need_of(step: &ReproducerStep) -> Need {
 fn places(found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
     let of_call = |found: &FoundCall<'_>| {
         let at = found.module.place(found.call.return_address);
-        ways.iter().map(move |calls| PlanPlace { at: at.clone(), calls: calls.clone() })
+        ways.iter().map(move |calls| PlanPlace {
+            at: at.clone(),
+            calls: calls.clone(),
+            distance: None,
+        })
     };
     found.calls.iter().flat_map(of_call).collect()
 }

@@ -34,6 +34,7 @@ pub fn lock(name: &str, at: u64, acquisition: u64) -> HeldLock {
         calls: Vec::new(),
         shown_call: None,
         acquisition: Some(acquisition),
+        distance: None,
     }
 }
 

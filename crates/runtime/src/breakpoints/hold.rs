@@ -138,11 +138,14 @@ fn now() -> u64 {
     sys::clock(libc::CLOCK_MONOTONIC)
 }
 
-/// The arguments of the call that leads to a place.
+/// The stack of a thread at a place, as `arm::arrival` leaves it: the arguments of the call that leads there come first.
 #[repr(C)]
 pub struct Arguments {
     pub first: u64,
     pub second: u64,
+    others: [u64; 6],
+    site: u64,
+    return_address: u64,
 }
 
 /// A thread is at a place: perhaps waits until it may go on.
@@ -162,18 +165,29 @@ pub fn arrive(site: usize, arguments: &Arguments) {
 
 fn come(thread: &Thread, site: usize, arguments: &Arguments) {
     let visit = Visit { thread, site, arguments };
+    trace(b"come", thread.number() as u64, site as u64, arguments.first);
     visit.count();
     if let Some(step) = thread.let_on.take()
         && visit.is_step(step)
     {
         // It was let on to where it gives back what others wait for, and that did not come before its step.
-        with_board(|board| board.order.abandon(thread.number(), now()));
+        with_board(|board| board.order.abandon(&board.plan, thread.number(), now()));
         return;
     }
     let mut wait = Wait::new(thread);
     loop {
         let seen = CHANGES.load(Acquire);
-        match visit.ask() {
+        let answer = visit.ask();
+        match answer {
+            Answer::Pass => trace(b"pass", thread.number() as u64, site as u64, 0),
+            Answer::Make { step } => {
+                trace(b"make", thread.number() as u64, site as u64, step as u64)
+            }
+            Answer::Wait { step } => {
+                trace(b"wait", thread.number() as u64, site as u64, step as u64)
+            }
+        }
+        match answer {
             Answer::Pass => break,
             Answer::Make { step } => {
                 visit.makes(step);
@@ -230,12 +244,12 @@ impl Visit<'_> {
     }
 
     fn bytes(&self, entry: &Entry) -> Bytes {
-        let start = match entry.operand {
-            Operand::First => self.arguments.first,
-            Operand::Second => self.arguments.second,
-            Operand::Unknown => return Bytes::default(),
+        let operand = match (entry.variable, entry.operand) {
+            (Some(_), Operand::First) => self.arguments.first,
+            (Some(_), Operand::Second) => self.arguments.second,
+            _ => return Bytes::default(),
         };
-        Bytes { start, length: entry.bytes }
+        Bytes { start: operand.wrapping_add(entry.distance), length: entry.bytes }
     }
 
     /// Whether the calls that the entry asks for led here.
@@ -248,7 +262,8 @@ impl Visit<'_> {
     /// The thread makes a step: its next event says that it is made.
     fn makes(&self, step: u8) {
         told::add(told::of_step(step, outcome_step::MADE), 1);
-        self.thread.watch_next_event();
+        let slot = (&raw const self.arguments.return_address) as u64;
+        self.thread.watch_next_event(slot, self.arguments.return_address);
         wake_all();
         let is_to_stop = with_board(|board| {
             self.thread.next_step.set(board.plan.next_of_role(step));
@@ -374,6 +389,7 @@ impl<'a> Wait<'a> {
     }
 
     fn give_up(&self, step: u8, why: GiveUp, now: u64) {
+        trace(b"giveup", self.thread.number() as u64, step as u64, why as u64);
         let (of_step, of_all, vain) = match why {
             GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, Some(&TIMED_OUT)),
             GiveUp::Alone => (outcome_step::ALONE, outcome::ALONE, None),
@@ -468,4 +484,31 @@ pub fn end_of_thread(thread: &Thread) {
         with_board(|board| board.order.end_of(&board.plan, thread.number(), now()));
         wake_all();
     }
+}
+
+fn trace(what: &[u8], a: u64, b: u64, c: u64) {
+    let mut text = [0u8; 80];
+    let mut n = 0;
+    for byte in what {
+        text[n] = *byte;
+        n += 1;
+    }
+    for value in [sys::clock(1) / 1000 % 10_000_000, a, b, c] {
+        text[n] = b' ';
+        n += 1;
+        let mut d = 1_000_000_000_000_000u64;
+        let mut on = false;
+        while d > 0 {
+            let q = value / d % 10;
+            if q != 0 || on || d == 1 {
+                on = true;
+                text[n] = b'0' + q as u8;
+                n += 1;
+            }
+            d /= 10;
+        }
+    }
+    text[n] = b'\n';
+    n += 1;
+    sys::complain(&[&text[..n]]);
 }

@@ -35,6 +35,10 @@ pub struct Bytes {
 }
 
 impl Bytes {
+    pub fn are_known(self) -> bool {
+        self.length != 0
+    }
+
     fn may_be(self, other: Bytes) -> bool {
         self.length == 0
             || other.length == 0
@@ -61,6 +65,43 @@ pub enum Answer {
     Wait {
         step: u8,
     },
+}
+
+/// Steps that were made on some bytes: the latest ones. A program that goes through an array makes its first step on all of it before
+/// anybody makes the second on one of them.
+struct Made {
+    entries: [(Who, Bytes); MOST_MADE],
+    next: usize,
+}
+
+const MOST_MADE: usize = 512;
+
+impl Made {
+    const fn none() -> Made {
+        Made { entries: [(0, Bytes { start: 0, length: 0 }); MOST_MADE], next: 0 }
+    }
+
+    fn add(&mut self, who: Who, bytes: Bytes) {
+        if self.entries.iter().any(|made| *made == (who, bytes)) {
+            return;
+        }
+        self.entries[self.next % MOST_MADE] = (who, bytes);
+        self.next = (self.next + 1) % MOST_MADE;
+    }
+
+    /// Who made the step on these bytes, among those who qualify.
+    fn find(&self, bytes: Bytes, may_be: impl Fn(Who) -> bool) -> Option<(Who, Bytes)> {
+        let mut made = self.entries.iter().filter(|(who, _)| *who != 0 && may_be(*who));
+        made.find(|(_, made)| made.may_be(bytes)).copied()
+    }
+
+    fn remove(&mut self, who: Who, bytes: Bytes) {
+        for made in &mut self.entries {
+            if made.0 == who && made.1.may_be(bytes) {
+                *made = (0, Bytes { start: 0, length: 0 });
+            }
+        }
+    }
 }
 
 /// Why a thread is let go before its turn.
@@ -94,6 +135,8 @@ pub struct Order {
     /// The step that is due.
     next: u8,
     making: Option<Making>,
+    /// The bytes of the arrival that was asked about last.
+    asked_for: Bytes,
     roles: [Option<Who>; MOST_ROLES],
     variables: [Option<Bytes>; MOST_VARIABLES],
     /// When the last step was made.
@@ -108,6 +151,9 @@ pub struct Order {
     met: [(Who, u32); MOST_ROLES],
     region: Region,
     reversal: Reversal,
+    /// First steps, and for `Reverse` last ones.
+    first_made: Made,
+    last_made: Made,
 }
 
 const MOST_WAITING: usize = 64;
@@ -126,9 +172,7 @@ struct Region {
 
 /// `Reverse`: what was made.
 struct Reversal {
-    last_made: Option<(Who, Bytes)>,
     last_seen: u64,
-    first_made: Option<(Who, Bytes)>,
     is_counted: bool,
 }
 
@@ -138,6 +182,7 @@ impl Order {
             counts: Counts { hits: 0, inverse_hits: 0 },
             next: 0,
             making: None,
+            asked_for: Bytes { start: 0, length: 0 },
             roles: [None; MOST_ROLES],
             variables: [None; MOST_VARIABLES],
             since: 0,
@@ -148,12 +193,9 @@ impl Order {
             meetings: 0,
             met: [(0, 0); MOST_ROLES],
             region: Region { owner: None, is_leaving: false, robbed: None, seen: 0, seen_by: 0 },
-            reversal: Reversal {
-                last_made: None,
-                last_seen: 0,
-                first_made: None,
-                is_counted: false,
-            },
+            reversal: Reversal { last_seen: 0, is_counted: false },
+            first_made: Made::none(),
+            last_made: Made::none(),
         }
     }
 
@@ -169,6 +211,7 @@ impl Order {
         self.settle_by_time(plan, now);
         let mut answer = Answer::Pass;
         for arrival in arrivals {
+            self.asked_for = arrival.bytes;
             let judged = match plan.mode {
                 Mode::Force => self.force(plan, who, &arrival, now),
                 Mode::Serialise => self.serialise(plan, who, &arrival, now),
@@ -249,18 +292,32 @@ impl Order {
         match plan.mode {
             // It goes on to where it gives the lock back: what has been made still counts.
             Mode::Force if why == GiveUp::InTheWay && self.has_role(who) => {}
-            Mode::Force if self.has_role(who) => self.begin_anew(now),
+            Mode::Force if self.has_role(who) => {
+                self.forget_first(plan);
+                self.begin_anew(now);
+            }
             Mode::Force => self.excuse(who, step),
             Mode::Serialise => self.rob(plan, who, step),
-            // It makes its step now, or soon after a gate: on bytes that are not known yet.
-            Mode::Reverse => self.reversal.first_made = Some((who, Bytes::default())),
+            // At its step, it makes it now; after a gate it will come there.
+            Mode::Reverse => self.first_made.add(who, self.asked_for),
         }
     }
 
     /// A thread that was let on has come to its step after all.
-    pub fn abandon(&mut self, who: Who, now: u64) {
+    pub fn abandon(&mut self, plan: &Plan, who: Who, now: u64) {
         if self.has_role(who) {
+            self.forget_first(plan);
             self.begin_anew(now);
+        }
+    }
+
+    /// What was under way is over: its first step does not count any more, unless others can still follow it.
+    fn forget_first(&mut self, plan: &Plan) {
+        let Some(first) = plan.first_step() else { return };
+        let has_more = plan.role(first.role).is_some_and(|role| role.last > 0);
+        let bytes = first.variable.and_then(|variable| self.variables[variable as usize]);
+        if let (true, Some(who), Some(bytes)) = (has_more, self.roles[first.role as usize], bytes) {
+            self.first_made.remove(who, bytes);
         }
     }
 
@@ -314,19 +371,68 @@ impl Order {
         if entry.step == 0 && entry.purpose != Purpose::Gate && self.may_begin_again(who, now) {
             self.begin_anew(now);
         }
+        self.recall_first(plan, who, arrival);
+        if self.waits_for_own_bytes(plan, who, arrival) {
+            return self.wait_unless_excused(who, entry);
+        }
         if !self.concerns(plan, who, arrival) || entry.step < self.next {
             return Answer::Pass;
         }
         let is_due = entry.step == self.next && self.making.is_none();
         if !is_due {
-            let is_free = self.is_excused(who, entry);
-            return if is_free { Answer::Pass } else { Answer::Wait { step: entry.step } };
+            return self.wait_unless_excused(who, entry);
         }
         if entry.purpose == Purpose::Gate || self.is_ignored(plan, entry) {
             return Answer::Pass;
         }
         self.make(plan, who, arrival, now);
         self.after_meeting(plan, who, entry)
+    }
+
+    fn wait_unless_excused(&mut self, who: Who, entry: &Entry) -> Answer {
+        let is_free = self.is_excused(who, entry);
+        if is_free { Answer::Pass } else { Answer::Wait { step: entry.step } }
+    }
+
+    /// If nobody waits after the first step: takes up the one that was made on the bytes of this arrival, by the thread itself if
+    /// its role has more to do, else by another.
+    fn recall_first(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>) {
+        let (entry, Some(first)) = (arrival.entry, plan.first_step()) else { return };
+        let is_free = self.next <= 1 && self.making.is_none() && !self.is_first_waiting();
+        let is_later = entry.step > 0 && entry.variable == first.variable;
+        if !is_free || !is_later || !arrival.bytes.are_known() || first.variable.is_none() {
+            return;
+        }
+        let is_own = entry.role == first.role;
+        if !is_own && !plan.is_first_of_role(entry) {
+            return;
+        }
+        let made = self.first_made.find(arrival.bytes, |maker| (maker == who) == is_own);
+        if let Some((maker, bytes)) = made {
+            self.roles = [None; MOST_ROLES];
+            self.roles[first.role as usize] = Some(maker);
+            self.variables = [None; MOST_VARIABLES];
+            if let Some(variable) = first.variable {
+                self.variables[variable as usize] = Some(bytes);
+            }
+            self.next = 1;
+        }
+    }
+
+    fn is_first_waiting(&self) -> bool {
+        self.roles.iter().flatten().any(|who| self.is_waiting(*who))
+    }
+
+    /// Where the first role has nothing to do but the first step, the second step waits until that was made on its own bytes.
+    fn waits_for_own_bytes(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
+        let (entry, Some(first)) = (arrival.entry, plan.first_step()) else { return false };
+        let is_done = plan.role(first.role).is_some_and(|role| role.last == 0);
+        is_done
+            && entry.step == 1
+            && self.next == 1
+            && arrival.bytes.are_known()
+            && !self.has_role(who)
+            && !self.fits_variable(arrival)
     }
 
     /// The first step is made again by the thread that made it, or by another because that one has gone elsewhere.
@@ -345,7 +451,7 @@ impl Order {
             Some(bound) => bound == who,
             None => plan.is_first_of_role(entry) && !self.has_role(who),
         };
-        is_own && (entry.purpose == Purpose::Gate || self.fits_variable(arrival))
+        is_own && self.fits_variable(arrival)
     }
 
     fn fits_variable(&self, arrival: &Arrival<'_>) -> bool {
@@ -367,6 +473,9 @@ impl Order {
         if let Some(variable) = entry.variable {
             self.variables[variable as usize].get_or_insert(arrival.bytes);
         }
+        if entry.step == 0 && entry.variable.is_some() && arrival.bytes.are_known() {
+            self.first_made.add(who, arrival.bytes);
+        }
         self.next = entry.step + 1;
         self.since = now;
         // To be at a meeting is all there is to do.
@@ -374,6 +483,7 @@ impl Order {
         if self.next >= plan.steps {
             self.counts.hits += 1;
             self.meetings = self.meetings.wrapping_add(1);
+            self.forget_first(plan);
             self.begin_anew(now);
         }
     }
@@ -477,14 +587,12 @@ impl Order {
         if entry.step + 1 != plan.steps || entry.purpose == Purpose::Gate {
             return Answer::Pass;
         }
-        if let Some((first, bytes)) = self.reversal.first_made
-            && first != who
-            && bytes.may_be(arrival.bytes)
-        {
+        let is_late = self.first_made.find(arrival.bytes, |maker| maker != who);
+        if let Some((maker, bytes)) = is_late {
             self.counts.hits += 1;
-            self.reversal.first_made = None;
+            self.first_made.remove(maker, bytes);
         }
-        self.reversal.last_made = Some((who, arrival.bytes));
+        self.last_made.add(who, arrival.bytes);
         self.reversal.last_seen = now;
         self.making = Some(Making { who, since: now });
         Answer::Make { step: entry.step }
@@ -498,27 +606,24 @@ impl Order {
         now: u64,
     ) -> Answer {
         let entry = arrival.entry;
-        let is_reversed = self.is_reversed_for(who, arrival, now);
-        if plan.is_entrance(entry) && !is_reversed {
+        if plan.is_entrance(entry) && !self.is_reversed_for(who, arrival, now) {
             return Answer::Wait { step: entry.step };
         }
         if entry.purpose == Purpose::Gate {
             return Answer::Pass;
         }
-        if self.reversal.last_made.is_some_and(|(last, _)| last != who) {
+        if self.last_made.find(arrival.bytes, |maker| maker != who).is_some() {
             self.counts.inverse_hits += u64::from(!self.reversal.is_counted);
             self.reversal.is_counted = true;
         }
-        self.reversal.first_made = Some((who, arrival.bytes));
+        self.first_made.add(who, arrival.bytes);
         Answer::Make { step: entry.step }
     }
 
     fn is_reversed_for(&self, who: Who, arrival: &Arrival<'_>, now: u64) -> bool {
-        let is_made = self.reversal.last_made.is_some_and(|(last, bytes)| {
-            last != who && (arrival.entry.purpose == Purpose::Gate || bytes.may_be(arrival.bytes))
-        });
+        let is_made = self.last_made.find(arrival.bytes, |maker| maker != who).is_some();
         let is_calm = self.making.is_none() && now.saturating_sub(self.reversal.last_seen) >= QUIET;
-        is_made && (is_calm || self.reversal.is_counted)
+        is_made && is_calm
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Entry {
     pub variable: Option<u8>,
     pub operand: Operand,
     pub bytes: u64,
+    /// From the operand to the bytes.
+    pub distance: u64,
     pub calls: [Call; MOST_CALLS],
     pub call_count: u8,
 }
@@ -42,6 +44,7 @@ impl Entry {
         variable: None,
         operand: Operand::Unknown,
         bytes: 0,
+        distance: 0,
         calls: [NO_CALL; MOST_CALLS],
         call_count: 0,
     };
@@ -121,6 +124,11 @@ impl Plan {
 
     pub fn role(&self, role: u8) -> Option<Role> {
         self.roles.get(role as usize).copied().flatten()
+    }
+
+    /// Where the first step is made.
+    pub fn first_step(&self) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.step == 0 && entry.purpose != Purpose::Gate)
     }
 
     /// The next step of the role that has this step.
@@ -217,10 +225,11 @@ fn read_place(words: &[u64], modules: u8, steps: u8) -> Option<Entry> {
         variable,
         operand: Operand::from_word(words[place::OPERAND])?,
         bytes: words[place::BYTES].max(1),
+        distance: words[place::DISTANCE],
         calls: [NO_CALL; MOST_CALLS],
         call_count: below(place::CALLS, MOST_CALLS as u64 + 1)?,
     };
-    let calls = words[place::FIRST_CALL..].chunks_exact(2);
+    let calls = words[place::FIRST_CALL..place::DISTANCE].chunks_exact(2);
     for (call, words) in entry.calls.iter_mut().zip(calls).take(entry.call_count as usize) {
         if words[0] >= modules as u64 {
             return None;
