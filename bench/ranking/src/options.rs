@@ -52,13 +52,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// The subjects chosen, by name.
+    /// The subjects chosen, by name. Those that hang have no pattern whose rank could be told.
     pub fn subjects(&self) -> Result<Vec<Subject>, Problem> {
-        let all = subjects();
+        let all: Vec<_> = subjects().into_iter().filter(|subject| !subject.hangs()).collect();
         let is_known = |name: &&String| all.iter().any(|subject| subject.name == **name);
         if let Some(unknown) = self.only.iter().find(|name| !is_known(name)) {
-            return Err(Problem::usage(format!("there is no subject {unknown}"))
-                .next("see the folders of subjects/"));
+            return Err(Problem::usage(format!("there is no subject {unknown} to rank"))
+                .next("see the folders of subjects/; those that hang are not ranked"));
         }
         let is_chosen =
             |subject: &Subject| self.only.is_empty() || self.only.contains(&subject.name);

@@ -1,7 +1,8 @@
 //! The subjects: programs with a known bug, what it is, and how their twins are built.
 //!
 //! Takes   `subjects/*/expected.toml` and the markers in the sources beside them.
-//! Gives   `subjects()`, sorted by name; the build command of a twin; the line of each access of the true pattern.
+//! Gives   `subjects()`, sorted by name; the build command of a twin; the line of each access of the true pattern,
+//!         and of each place where a hung run waits.
 //! Misses  whether what is written there is true: `tests/catalogue.rs` checks what can be checked without statistics.
 //!
 //! For tests and benchmarks: a description that cannot be read is a panic that names it.
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use markers::lines_of_markers;
-pub use subject::{Access, Failure, Language, Rate, Subject, Twin};
+pub use subject::{Access, Class, Failure, Held, Language, Order, Rate, Subject, Twin, Wait};
 
 /// The folder that holds the subjects.
 #[must_use]

@@ -1,11 +1,11 @@
 //! The form of `expected.toml`, and what follows from it. `subjects/README.md` explains each field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use unpick_findings::{AccessKind, Class};
+use unpick_findings::{AccessKind, WaitedFor};
 
 use crate::markers::lines_of_markers;
 
@@ -41,6 +41,12 @@ pub struct Subject {
     /// The true pattern, in the order of execution.
     #[serde(default, rename = "access")]
     pub accesses: Vec<Access>,
+    /// Of a run that hangs: who waits where. Of a deadlock: each for the next, the last for the first.
+    #[serde(default, rename = "wait")]
+    pub waits: Vec<Wait>,
+    /// Acquisitions of one lock that contend, each pair in both orders.
+    #[serde(default, rename = "order")]
+    pub orders: Vec<Order>,
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -55,10 +61,23 @@ pub enum Language {
     Rust,
 }
 
-/// How a failing run shows: by an exit code or by a signal.
+/// What kind of bug it is. The first three are those of patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    Order,
+    SingleVariable,
+    MultiVariable,
+    Deadlock,
+    LostNotification,
+}
+
+/// How a failing run shows: by an exit code, by a signal, or by not ending.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
+    #[serde(default)]
+    pub hang: bool,
     pub exit_code: Option<i32>,
     /// Like `SIGSEGV`.
     pub signal: Option<String>,
@@ -88,6 +107,43 @@ pub struct Access {
     pub function: String,
     /// The last part of the variable's name.
     pub variable: String,
+}
+
+/// Where a thread of a hung run waits.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    pub marker: u32,
+    pub role: u8,
+    pub waits_for: WaitedFor,
+    /// The last parts of the function's name.
+    pub function: String,
+    /// The last part of the name of what it waits for. None for the end of a thread.
+    pub object: Option<String>,
+    #[serde(default)]
+    pub holds: Vec<Held>,
+}
+
+/// A lock that a waiting thread holds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    /// Where it was taken.
+    pub marker: u32,
+    pub lock: String,
+}
+
+/// One of two orders of acquisitions of a lock, and what the paper saw when it was forced.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Markers.
+    pub first: u32,
+    pub then: u32,
+    /// Share of runs that hung.
+    pub paper_hung: f64,
+    /// Share of runs where both threads met there.
+    pub paper_hit: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +185,7 @@ impl Subject {
         fs::read_to_string(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()))
     }
 
-    /// The lines of the source that make the accesses, by marker.
+    /// The lines of the source that carry markers, by marker.
     #[must_use]
     pub fn lines(&self) -> BTreeMap<u32, u32> {
         lines_of_markers(&self.text())
@@ -138,6 +194,22 @@ impl Subject {
     /// All patterns that describe the bug over its lines, the true one first.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
         self.pattern.iter().chain(&self.also).map(String::as_str)
+    }
+
+    /// A failing run does not end: there is no pattern to rank, only who waits for what.
+    #[must_use]
+    pub fn hangs(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.hang)
+    }
+
+    /// All markers it speaks of.
+    #[must_use]
+    pub fn markers(&self) -> BTreeSet<u32> {
+        let accesses = self.accesses.iter().map(|access| access.marker);
+        let waits = self.waits.iter().map(|wait| wait.marker);
+        let held = self.waits.iter().flat_map(|wait| &wait.holds).map(|held| held.marker);
+        let orders = self.orders.iter().flat_map(|order| [order.first, order.then]);
+        accesses.chain(waits).chain(held).chain(orders).collect()
     }
 
     /// No order of its threads makes it fail.

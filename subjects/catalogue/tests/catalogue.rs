@@ -4,10 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use unpick_findings::{AccessKind, Class};
-use unpick_subjects::{Access, Language, Subject, Twin, folder, subjects};
+use unpick_findings::{AccessKind, WaitedFor};
+use unpick_subjects::{Access, Class, Language, Subject, Twin, folder, subjects};
+
+/// A fixed twin takes a fraction of a second. One that hangs must not hang the tests.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// The patterns as UNICORN's Table I has them.
 const PATTERNS: [(&str, &str); 17] = [
@@ -68,7 +73,8 @@ fn the_accesses_of_a_subject_spell_its_pattern() {
     let patterns = BTreeMap::from(PATTERNS);
     for subject in subjects() {
         let Some(pattern) = &subject.pattern else {
-            assert!(subject.never_fails() && subject.accesses.is_empty(), "{}", subject.name);
+            assert!(subject.never_fails() || subject.hangs(), "{}", subject.name);
+            assert!(subject.accesses.is_empty(), "{}", subject.name);
             continue;
         };
         assert_eq!(spelled(&subject.accesses), patterns[pattern.as_str()], "{}", subject.name);
@@ -92,12 +98,62 @@ fn other_patterns_of_a_subject_differ_from_its_own_in_kinds_only() {
 }
 
 #[test]
+fn who_hangs_waits_somewhere_and_nobody_else_does() {
+    for subject in subjects() {
+        let of_hangs = [Some(Class::Deadlock), Some(Class::LostNotification)];
+        assert_eq!(subject.hangs(), of_hangs.contains(&subject.class), "{}", subject.name);
+        assert_eq!(subject.hangs(), !subject.waits.is_empty(), "{}", subject.name);
+    }
+}
+
+#[test]
+fn in_a_deadlock_each_thread_waits_for_a_lock_that_the_next_one_holds() {
+    for subject in subjects().iter().filter(|subject| subject.class == Some(Class::Deadlock)) {
+        let next = subject.waits.iter().cycle().skip(1);
+        for (wait, next) in subject.waits.iter().zip(next) {
+            assert_eq!(wait.waits_for, WaitedFor::Lock, "{}", subject.name);
+            let is_held = next.holds.iter().any(|held| Some(&held.lock) == wait.object.as_ref());
+            assert!(is_held, "{}: {:?} is not held", subject.name, wait.object);
+        }
+    }
+}
+
+#[test]
+fn places_and_objects_of_waits_are_in_the_source() {
+    for subject in subjects() {
+        let (name, text, lines) = (&subject.name, subject.text(), subject.lines());
+        let line = |marker| text.lines().nth(lines[marker] as usize - 1).expect("a marked line");
+        for wait in &subject.waits {
+            let object = wait.object.as_deref().unwrap_or("join");
+            assert!(line(&wait.marker).contains(object), "{name}: {object}");
+            assert!(has_function(&text, &wait.function), "{name} has no {}", wait.function);
+            for held in &wait.holds {
+                assert!(line(&held.marker).contains(&held.lock), "{name}: {}", held.lock);
+            }
+        }
+    }
+}
+
+#[test]
+fn contending_places_are_told_in_both_orders() {
+    for subject in subjects() {
+        let orders: BTreeSet<_> =
+            subject.orders.iter().map(|order| (order.first, order.then)).collect();
+        let reversed = orders.iter().map(|&(first, then)| (then, first)).collect();
+        assert_eq!(orders, reversed, "{}", subject.name);
+    }
+}
+
+fn has_function(text: &str, function: &str) -> bool {
+    let function = function.rsplit("::").next().expect("a last part");
+    text.contains(&format!("{function}("))
+}
+
+#[test]
 fn markers_variables_and_functions_are_in_the_source() {
     for subject in subjects() {
         let (name, text) = (&subject.name, subject.text());
-        let described: BTreeSet<u32> =
-            subject.accesses.iter().map(|access| access.marker).collect();
-        assert_eq!(described, subject.lines().into_keys().collect(), "markers of {name}");
+        assert_eq!(subject.markers(), subject.lines().into_keys().collect(), "markers of {name}");
         let lines: Vec<&str> = text.lines().collect();
         for access in &subject.accesses {
             let line = lines[subject.lines()[&access.marker] as usize - 1];
@@ -106,8 +162,7 @@ fn markers_variables_and_functions_are_in_the_source() {
                 "{name}: {} is not in `{line}`",
                 access.variable
             );
-            let function = access.function.rsplit("::").next().expect("a last part");
-            assert!(text.contains(&format!("{function}(")), "{name} has no function {function}");
+            assert!(has_function(&text, &access.function), "{name} has no {}", access.function);
             assert!(subject.variables.contains(&access.variable), "variables of {name}");
         }
     }
@@ -121,11 +176,9 @@ fn what_a_subject_says_when_it_fails_is_in_the_source_and_its_rate_was_measured(
             assert!(subject.rate.bare == 0.0, "{} never fails", subject.name);
             continue;
         };
-        assert!(
-            failure.exit_code.is_some() != failure.signal.is_some(),
-            "{}: one of both",
-            subject.name
-        );
+        let ways = [failure.exit_code.is_some(), failure.signal.is_some(), failure.hang];
+        let count = ways.into_iter().filter(|way| *way).count();
+        assert_eq!(count, 1, "{}: one way to fail", subject.name);
         let output = failure.output.as_deref().unwrap_or_default();
         assert!(subject.text().contains(output), "{} does not say `{output}`", subject.name);
     }
@@ -182,9 +235,31 @@ fn builds(what: &str, command: &mut Command) {
 
 fn passes(subject: &Subject, built_into: &Path) {
     let mut command = Command::new(subject.program(built_into));
-    let output = command.args(&subject.arguments).output();
-    let output = output.unwrap_or_else(|why| panic!("{}: {why}", subject.name));
+    command.args(&subject.arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = command.spawn().unwrap_or_else(|why| panic!("{}: {why}", subject.name));
+    let output = output_in_time(running, LIMIT)
+        .unwrap_or_else(|| panic!("{}, fixed, has not ended after {LIMIT:?}", subject.name));
     assert!(output.status.success(), "{}, fixed, failed:\n{}", subject.name, said(&output));
+}
+
+/// None if it had to be killed. What it says must fit into a pipe.
+fn output_in_time(mut running: Child, limit: Duration) -> Option<Output> {
+    let start = Instant::now();
+    while running.try_wait().expect("a child can be waited for").is_none() {
+        if start.elapsed() > limit {
+            running.kill().expect("a child can be killed");
+            running.wait().expect("a killed child ends");
+            return None;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    Some(running.wait_with_output().expect("its output can be read"))
+}
+
+#[test]
+fn a_program_that_does_not_end_is_killed() {
+    let endless = Command::new("sleep").arg("600").spawn().expect("sleep is there");
+    assert!(output_in_time(endless, Duration::from_millis(10)).is_none());
 }
 
 fn said(output: &Output) -> String {

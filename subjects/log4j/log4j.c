@@ -1,0 +1,162 @@
+/* A logging library that writes in the background. The application appends events to a bounded buffer and waits while
+ * it is full; a dispatcher takes them out and writes them. An administrator makes the buffer larger while all that is
+ * going on, and closes the log at the end.
+ *
+ * Whoever takes an event out of a full buffer wakes the application: the buffer was full if now one less than its
+ * capacity is in it. When the capacity has grown in between, it never looks as if it had been full. The application
+ * waits on, the dispatcher writes what is left and then waits as well.
+ *
+ * The four places that contend for the buffer's lock are marked by the numbers of the lines they have in the paper.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST = 64, SMALL = 16, LARGE = 64 };
+
+struct event {
+    int number;
+    int weight;
+    unsigned text;
+};
+
+struct buffer {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct event slots[MOST];
+    int head, used, capacity;
+    int closed;
+};
+
+struct log_file {
+    pthread_mutex_t lock;
+    long lines;
+    unsigned checksum;
+};
+
+static struct buffer buffer = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .capacity = SMALL};
+static struct log_file file = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int events = 300;
+static int before_resize = 3000; /* microseconds */
+
+static unsigned work(unsigned seed, int rounds) {
+    for (int i = 0; i < rounds * 100; i++)
+        seed = (seed ^ (seed >> 13)) * 1540483477u + (unsigned)i;
+    return seed;
+}
+
+static int is_full(const struct buffer *in) {
+    return in->used == in->capacity;
+}
+
+static int was_empty(const struct buffer *in) {
+    return in->used == 1;
+}
+
+static int was_full(const struct buffer *in) {
+    return in->used + 1 == in->capacity;
+}
+
+static void put(struct buffer *into, struct event event) {
+    into->slots[(into->head + into->used++) % MOST] = event;
+}
+
+static struct event get(struct buffer *from) {
+    struct event event = from->slots[from->head];
+    from->head = (from->head + 1) % MOST;
+    from->used--;
+    return event;
+}
+
+static void append(struct buffer *to, struct event event) {
+    pthread_mutex_lock(&to->lock); /* BUG: 100 */
+    while (is_full(to))
+        pthread_cond_wait(&to->changed, &to->lock); /* BUG: 1 */
+    put(to, event);
+    if (was_empty(to))
+        pthread_cond_signal(&to->changed);
+    pthread_mutex_unlock(&to->lock);
+}
+
+static void set_buffer_size(struct buffer *of, int capacity) {
+    pthread_mutex_lock(&of->lock); /* BUG: 236 */
+    of->capacity = capacity;
+#ifdef FIXED
+    pthread_cond_broadcast(&of->changed);
+#endif
+    pthread_mutex_unlock(&of->lock);
+}
+
+static void close_buffer(struct buffer *in) {
+    pthread_mutex_lock(&in->lock); /* BUG: 277 */
+    in->closed = 1;
+    if (in->used == 0)
+        pthread_cond_signal(&in->changed);
+    pthread_mutex_unlock(&in->lock);
+}
+
+/* The next event; 0 when there will be none. */
+static int take_event(struct buffer *from, struct event *event) {
+    pthread_mutex_lock(&from->lock); /* BUG: 309 */
+    while (from->used == 0 && !from->closed)
+        pthread_cond_wait(&from->changed, &from->lock); /* BUG: 2 */
+    int there_is_one = from->used > 0;
+    if (there_is_one) {
+        *event = get(from);
+        if (was_full(from))
+            pthread_cond_signal(&from->changed);
+    }
+    pthread_mutex_unlock(&from->lock);
+    return there_is_one;
+}
+
+static void write_line(struct log_file *to, const struct event *event) {
+    unsigned line = work(event->text, event->weight);
+    pthread_mutex_lock(&to->lock);
+    to->lines++;
+    to->checksum ^= line;
+    pthread_mutex_unlock(&to->lock);
+}
+
+static void *dispatcher(void *unused) {
+    (void)unused;
+    struct event event;
+    while (take_event(&buffer, &event))
+        write_line(&file, &event);
+    return NULL;
+}
+
+/* Most events are short. One in sixty has a stack trace: while that is written, the buffer may become full. */
+static struct event make_event(int number) {
+    int has_trace = number % 60 == 30;
+    return (struct event){number, has_trace ? 1400 : 40, work((unsigned)number, 100)};
+}
+
+static void *application(void *unused) {
+    (void)unused;
+    for (int number = 0; number < events; number++)
+        append(&buffer, make_event(number));
+    return NULL;
+}
+
+int main(int count, char **arguments) {
+    if (count > 1)
+        events = atoi(arguments[1]);
+    if (count > 2)
+        before_resize = atoi(arguments[2]);
+    pthread_t dispatching, running;
+    pthread_create(&dispatching, NULL, dispatcher, NULL);
+    pthread_create(&running, NULL, application, NULL);
+    usleep((useconds_t)before_resize);
+    set_buffer_size(&buffer, LARGE);
+    pthread_join(running, NULL); /* BUG: 3 */
+    close_buffer(&buffer);
+    pthread_join(dispatching, NULL);
+    printf("%ld lines, checksum %08x\n", file.lines, file.checksum);
+    if (file.lines != events) {
+        fprintf(stderr, "FAILED: events are missing in the log\n");
+        return 1;
+    }
+    return 0;
+}
