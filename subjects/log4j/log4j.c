@@ -11,14 +11,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 64, SMALL = 16, LARGE = 64 };
 
 struct event {
     int number;
-    int weight;
-    unsigned text;
+    /* How many blocks of the file it fills: one with a stack trace needs several. */
+    int blocks;
 };
 
 struct buffer {
@@ -35,15 +36,23 @@ struct log_file {
     unsigned checksum;
 };
 
+/* In microseconds: the time between two events, which is also what a block takes to be written. */
+enum { BEAT = 300, EVENTS_PER_TRACE = 60, BLOCKS_OF_TRACE = 20 };
+
 static struct buffer buffer = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .capacity = SMALL};
 static struct log_file file = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static int events = 300;
-static int before_resize = 3000; /* microseconds */
+static int events = 200;
 
-static unsigned work(unsigned seed, int rounds) {
-    for (int i = 0; i < rounds * 100; i++)
-        seed = (seed ^ (seed >> 13)) * 1540483477u + (unsigned)i;
-    return seed;
+static unsigned checksum_of(int number) {
+    unsigned sum = (unsigned)number;
+    for (int i = 0; i < 1000; i++)
+        sum = (sum ^ (sum >> 13)) * 1540483477u + (unsigned)i;
+    return sum;
+}
+
+static void wait_beats(int beats) {
+    for (int i = 0; i < beats; i++)
+        usleep(BEAT);
 }
 
 static int is_full(const struct buffer *in) {
@@ -112,7 +121,8 @@ static int take_event(struct buffer *from, struct event *event) {
 }
 
 static void write_line(struct log_file *to, const struct event *event) {
-    unsigned line = work(event->text, event->weight);
+    unsigned line = checksum_of(event->number);
+    wait_beats(event->blocks);
     pthread_mutex_lock(&to->lock);
     to->lines++;
     to->checksum ^= line;
@@ -127,29 +137,36 @@ static void *dispatcher(void *unused) {
     return NULL;
 }
 
-/* Most events are short. One in sixty has a stack trace: while that is written, the buffer may become full. */
+/* While a stack trace is written, more events come than the small buffer can hold. */
 static struct event make_event(int number) {
-    int has_trace = number % 60 == 30;
-    return (struct event){number, has_trace ? 1400 : 40, work((unsigned)number, 100)};
+    int has_trace = number % EVENTS_PER_TRACE == EVENTS_PER_TRACE / 2;
+    return (struct event){number, has_trace ? BLOCKS_OF_TRACE : 0};
 }
 
 static void *application(void *unused) {
     (void)unused;
-    for (int number = 0; number < events; number++)
+    for (int number = 0; number < events; number++) {
         append(&buffer, make_event(number));
+        wait_beats(1);
+    }
     return NULL;
+}
+
+/* Comes when it likes, between two stack traces or during one; not before there has been enough to fill the buffer. */
+static void administrate(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    wait_beats(EVENTS_PER_TRACE + (int)(now.tv_nsec / 1000 % EVENTS_PER_TRACE));
+    set_buffer_size(&buffer, LARGE);
 }
 
 int main(int count, char **arguments) {
     if (count > 1)
         events = atoi(arguments[1]);
-    if (count > 2)
-        before_resize = atoi(arguments[2]);
     pthread_t dispatching, running;
     pthread_create(&dispatching, NULL, dispatcher, NULL);
     pthread_create(&running, NULL, application, NULL);
-    usleep((useconds_t)before_resize);
-    set_buffer_size(&buffer, LARGE);
+    administrate();
     pthread_join(running, NULL); /* BUG: 3 */
     close_buffer(&buffer);
     pthread_join(dispatching, NULL);

@@ -77,3 +77,26 @@ impl Options {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(arguments: &[&str]) -> Result<Vec<Subject>, Problem> {
+        Options::parse_from(["unpick-bench-ranking"].iter().chain(arguments)).subjects()
+    }
+
+    #[test]
+    fn every_subject_with_a_pattern_or_without_failures_is_ranked_and_none_that_hangs() {
+        let ranked = chosen(&[]).expect("all of them");
+        assert!(ranked.iter().all(|subject| subject.pattern.is_some() || subject.never_fails()));
+        let hanging = subjects().into_iter().filter(Subject::hangs).count();
+        assert_eq!(ranked.len() + hanging, subjects().len());
+    }
+
+    #[test]
+    fn asking_for_a_subject_that_hangs_is_refused() {
+        assert!(chosen(&["--only", "moldyn"]).is_ok());
+        assert!(chosen(&["--only", "jigsaw"]).is_err());
+    }
+}

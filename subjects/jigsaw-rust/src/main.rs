@@ -5,8 +5,8 @@
 //! counts and then the list. Now and then each has its first lock, and both wait for ever.
 
 use std::hint::black_box;
-use std::sync::Mutex;
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 
 #[derive(Default)]
 struct Counts {
@@ -58,52 +58,59 @@ struct Statistics {
     checksum: u64,
 }
 
+#[derive(Default)]
+struct Server {
+    factory: SocketClientFactory,
+    statistics: Mutex<Statistics>,
+}
+
 fn work(seed: u64, rounds: u64) -> u64 {
     (0..rounds).fold(seed, |page, round| {
         (page ^ round).wrapping_mul(0x2545_f491_4f6c_dd1d).rotate_left(11)
     })
 }
 
-fn serve(
-    factory: &SocketClientFactory,
-    statistics: &Mutex<Statistics>,
-    client: u64,
-    requests: u64,
-) {
+fn serve(server: &Server, client: u64, requests: u64) {
     for request in 0..requests {
-        factory.client_connection_started(client);
+        server.factory.client_connection_started(client);
         let page = work(client * 1000 + request, 10_000);
-        let mut counted = statistics.lock().unwrap();
-        counted.requests += 1;
-        counted.checksum ^= page;
-        drop(counted);
-        factory.client_connection_finished(client);
+        let mut statistics = server.statistics.lock().unwrap();
+        statistics.requests += 1;
+        statistics.checksum ^= page;
+        drop(statistics);
+        server.factory.client_connection_finished(client);
     }
 }
 
-fn administrate(factory: &SocketClientFactory, commands: u64) {
+fn administrate(server: &Server, commands: u64) {
     for command in 0..commands {
-        black_box(work(command, 25_000));
-        factory.kill_clients();
+        black_box(work(command, 15_000));
+        server.factory.kill_clients();
     }
+}
+
+fn start(server: &Arc<Server>, task: impl FnOnce(&Server) + Send + 'static) -> JoinHandle<()> {
+    let server = Arc::clone(server);
+    thread::spawn(move || task(&server))
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
     let requests = arguments.next().unwrap_or(300);
-    let commands = arguments.next().unwrap_or(120);
-    let factory = SocketClientFactory::default();
-    let statistics = Mutex::new(Statistics::default());
-    thread::scope(|threads| {
-        let (factory, statistics) = (&factory, &statistics);
-        for client in 0..2 {
-            threads.spawn(move || serve(factory, statistics, client, requests));
-        }
-        threads.spawn(move || administrate(factory, commands));
-    });
-    let statistics = statistics.into_inner().unwrap();
+    let commands = arguments.next().unwrap_or(200);
+    let server = Arc::new(Server::default());
+    let threads = [
+        start(&server, move |server| serve(server, 0, requests)),
+        start(&server, move |server| serve(server, 1, requests)),
+        start(&server, move |server| administrate(server, commands)),
+    ];
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let statistics = server.statistics.lock().unwrap();
     println!("{} requests, checksum {:016x}", statistics.requests, statistics.checksum);
-    if statistics.requests != 2 * requests || factory.counts.lock().unwrap().busy != 0 {
+    let busy = server.factory.counts.lock().unwrap().busy;
+    if statistics.requests != 2 * requests || busy != 0 {
         eprintln!("FAILED: requests were lost");
         std::process::exit(1);
     }
