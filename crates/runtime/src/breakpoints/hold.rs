@@ -165,7 +165,6 @@ pub fn arrive(site: usize, arguments: &Arguments) {
 
 fn come(thread: &Thread, site: usize, arguments: &Arguments) {
     let visit = Visit { thread, site, arguments };
-    trace(b"come", thread.number() as u64, site as u64, arguments.first);
     visit.count();
     if let Some(step) = thread.let_on.take()
         && visit.is_step(step)
@@ -177,17 +176,7 @@ fn come(thread: &Thread, site: usize, arguments: &Arguments) {
     let mut wait = Wait::new(thread);
     loop {
         let seen = CHANGES.load(Acquire);
-        let answer = visit.ask();
-        match answer {
-            Answer::Pass => trace(b"pass", thread.number() as u64, site as u64, 0),
-            Answer::Make { step } => {
-                trace(b"make", thread.number() as u64, site as u64, step as u64)
-            }
-            Answer::Wait { step } => {
-                trace(b"wait", thread.number() as u64, site as u64, step as u64)
-            }
-        }
-        match answer {
+        match visit.ask() {
             Answer::Pass => break,
             Answer::Make { step } => {
                 visit.makes(step);
@@ -389,7 +378,6 @@ impl<'a> Wait<'a> {
     }
 
     fn give_up(&self, step: u8, why: GiveUp, now: u64) {
-        trace(b"giveup", self.thread.number() as u64, step as u64, why as u64);
         let (of_step, of_all, vain) = match why {
             GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, Some(&TIMED_OUT)),
             GiveUp::Alone => (outcome_step::ALONE, outcome::ALONE, None),
@@ -484,31 +472,4 @@ pub fn end_of_thread(thread: &Thread) {
         with_board(|board| board.order.end_of(&board.plan, thread.number(), now()));
         wake_all();
     }
-}
-
-fn trace(what: &[u8], a: u64, b: u64, c: u64) {
-    let mut text = [0u8; 80];
-    let mut n = 0;
-    for byte in what {
-        text[n] = *byte;
-        n += 1;
-    }
-    for value in [sys::clock(1) / 1000 % 10_000_000, a, b, c] {
-        text[n] = b' ';
-        n += 1;
-        let mut d = 1_000_000_000_000_000u64;
-        let mut on = false;
-        while d > 0 {
-            let q = value / d % 10;
-            if q != 0 || on || d == 1 {
-                on = true;
-                text[n] = b'0' + q as u8;
-                n += 1;
-            }
-            d /= 10;
-        }
-    }
-    text[n] = b'\n';
-    n += 1;
-    sys::complain(&[&text[..n]]);
 }
