@@ -20,8 +20,8 @@ pub type Who = u16;
 
 /// A step is taken as made after so many nanoseconds if the thread has shown no further event.
 pub const SETTLED: u64 = 10_000_000;
-/// A thread that made the first step and is neither waiting nor going on for so long gives way to another.
-const STALE: u64 = 2_000_000;
+/// If nobody has followed for so long, what is under way gives way to another first step.
+const STALE: u64 = 1_000_000;
 /// `Reverse`: the last step may come again; the first waits until it has not for so long.
 const QUIET: u64 = 5_000_000;
 /// Who was let go at a gate is not stopped again at its step. More than this many at a time are forgotten.
@@ -314,9 +314,10 @@ impl Order {
     /// What was under way is over: its first step does not count any more, unless others can still follow it.
     fn forget_first(&mut self, plan: &Plan) {
         let Some(first) = plan.first_step() else { return };
-        let has_more = plan.role(first.role).is_some_and(|role| role.last > 0);
         let bytes = first.variable.and_then(|variable| self.variables[variable as usize]);
-        if let (true, Some(who), Some(bytes)) = (has_more, self.roles[first.role as usize], bytes) {
+        if let (Some(who), Some(bytes)) = (self.roles[first.role as usize], bytes)
+            && !plan.is_first_alone()
+        {
             self.first_made.remove(who, bytes);
         }
     }
@@ -368,7 +369,7 @@ impl Order {
         {
             return answer;
         }
-        if entry.step == 0 && entry.purpose != Purpose::Gate && self.may_begin_again(who, now) {
+        if entry.step == 0 && entry.purpose != Purpose::Gate && self.may_begin_again(now) {
             self.begin_anew(now);
         }
         self.recall_first(plan, who, arrival);
@@ -403,8 +404,9 @@ impl Order {
         if !is_free || !is_later || !arrival.bytes.are_known() || first.variable.is_none() {
             return;
         }
+        // Another thread's first step counts if that has nothing more to do: else it would be waiting.
         let is_own = entry.role == first.role;
-        if !is_own && !plan.is_first_of_role(entry) {
+        if !is_own && !(plan.is_first_of_role(entry) && plan.is_first_alone()) {
             return;
         }
         let made = self.first_made.find(arrival.bytes, |maker| (maker == who) == is_own);
@@ -425,9 +427,8 @@ impl Order {
 
     /// Where the first role has nothing to do but the first step, the second step waits until that was made on its own bytes.
     fn waits_for_own_bytes(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
-        let (entry, Some(first)) = (arrival.entry, plan.first_step()) else { return false };
-        let is_done = plan.role(first.role).is_some_and(|role| role.last == 0);
-        is_done
+        let entry = arrival.entry;
+        plan.is_first_alone()
             && entry.step == 1
             && self.next == 1
             && arrival.bytes.are_known()
@@ -435,12 +436,11 @@ impl Order {
             && !self.fits_variable(arrival)
     }
 
-    /// The first step is made again by the thread that made it, or by another because that one has gone elsewhere.
-    fn may_begin_again(&self, who: Who, now: u64) -> bool {
-        let Some(first) = self.roles.iter().flatten().next() else { return false };
-        let is_only_step = self.next == 1 && self.making.is_none();
-        let is_stale = !self.is_waiting(*first) && now.saturating_sub(self.since) > STALE;
-        is_only_step && (*first == who || is_stale)
+    /// Whether what is under way may give way to another first step: nobody waits for it, and nobody has followed, or not for long
+    /// enough. A thread that comes to its next step later finds its first one again.
+    fn may_begin_again(&self, now: u64) -> bool {
+        let is_stale = self.next == 1 || now.saturating_sub(self.since) > STALE;
+        self.next > 0 && self.making.is_none() && !self.is_first_waiting() && is_stale
     }
 
     /// Whether the arrival can be the step of what is under way.

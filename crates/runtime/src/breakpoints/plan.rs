@@ -131,6 +131,11 @@ impl Plan {
         self.entries().iter().find(|entry| entry.step == 0 && entry.purpose != Purpose::Gate)
     }
 
+    /// Whether the first step is all that its role does.
+    pub fn is_first_alone(&self) -> bool {
+        self.first_step().and_then(|first| self.role(first.role)).is_some_and(|role| role.last == 0)
+    }
+
     /// The next step of the role that has this step.
     pub fn next_of_role(&self, step: u8) -> Option<u8> {
         let role = self.entries().iter().find(|entry| entry.step == step)?.role;
