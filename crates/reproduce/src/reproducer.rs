@@ -218,14 +218,25 @@ impl Reproducer {
 
     /// Refuses a program that has another name than the one the reproducer was made of.
     pub fn check_program(&self, program: &Path) -> Result<(), Problem> {
-        let own = Path::new(&self.program).file_name();
-        if own == program.file_name() {
+        if name_without_hash(Path::new(&self.program)) == name_without_hash(program) {
             return Ok(());
         }
         Err(Problem::usage(format!("the reproducer is for another program: {}", self.program))
             .at("program", program.display())
             .why("steps of one program mean nothing in another")
             .next("give the program it is for; if it only has a new name, change `program` in the file"))
+    }
+}
+
+/// `bank` of `deps/bank-0123456789abcdef`: cargo gives every build of a test another name.
+fn name_without_hash(path: &Path) -> String {
+    const HASH: usize = 16;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match name.rsplit_once('-') {
+        Some((stem, hash)) if hash.len() == HASH && hash.bytes().all(|c| c.is_ascii_hexdigit()) => {
+            stem.to_owned()
+        }
+        _ => name,
     }
 }
 

@@ -290,6 +290,8 @@ fn another_build_cannot_be_pinned() {
 fn a_reproducer_is_for_programs_of_its_name() {
     let pinned = built(Compiler::Gcc, BANK, &["-O0"]).pinned();
     assert!(pinned.check_program(Path::new("/elsewhere/program")).is_ok());
+    assert!(pinned.check_program(Path::new("deps/program-0123456789abcdef")).is_ok());
+    assert!(pinned.check_program(Path::new("deps/program-two")).is_err());
     let problem = pinned.check_program(Path::new("/elsewhere/shop")).unwrap_err().to_string();
     assert!(problem.contains("for another program: ./program"), "{problem}");
 }

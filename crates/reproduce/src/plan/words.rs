@@ -116,7 +116,8 @@ fn words_of_place(
     let operand = if is_lock { Operand::First } else { step.operand };
     words[place::OPERAND] = operand as u64;
     words[place::DISTANCE] = at.distance.unwrap_or(0) as u64;
-    words[place::BYTES] = step.bytes;
+    // Where the length is not known, the first byte has to do.
+    words[place::BYTES] = step.bytes.max(1);
     words[place::CALLS] = at.calls.len() as u64;
     for (slot, call) in words[place::FIRST_CALL..].chunks_exact_mut(2).zip(&at.calls) {
         slot.copy_from_slice(&[number_of(call), call.offset]);

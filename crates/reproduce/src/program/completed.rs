@@ -8,7 +8,7 @@ use unpick_symbols::{LockStep, Place, rust_lock};
 use crate::plan::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 
 use super::hooks::takes_lock;
-use super::{Call, Program, ProgramModule, operand_of};
+use super::{Call, Program, ProgramModule, deed_of, operand_of};
 
 impl Plan {
     /// The plan with what the program tells about its places. It may hold places of other builds: those stay as they are.
@@ -24,6 +24,7 @@ fn completed(step: &PlanStep, program: &Program) -> PlanStep {
     let is_meeting = step.purpose == Purpose::Meeting;
     PlanStep {
         operand: operand(step, program),
+        bytes: bytes(step, program),
         gates: all_ways(&step.gates),
         places: if is_meeting { all_ways(&step.places) } else { step.places.clone() },
         ..step.clone()
@@ -41,6 +42,13 @@ fn operand(step: &PlanStep, program: &Program) -> Operand {
         Operand::Unknown if step.is_write => step.operand,
         told => told,
     }
+}
+
+/// An access without an event of its own is recorded with the length of the one it met: the hook knows better.
+fn bytes(step: &PlanStep, program: &Program) -> u64 {
+    let callee = step.places.first().and_then(|place| program.callee_at(&place.at));
+    let told = callee.and_then(|callee| deed_of(&callee)).map_or(0, |deed| deed.bytes);
+    if told == 0 || step.variable.is_none() { step.bytes } else { told }
 }
 
 /// A lock of Rust that is free is taken by one call, one that is not by another after it: a thread must wait before both.

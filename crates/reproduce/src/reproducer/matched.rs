@@ -5,7 +5,7 @@ use std::time::Duration;
 use unpick_problem::Problem;
 
 use crate::plan::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
-use crate::program::{Program, deed_of, operand_of};
+use crate::program::Program;
 
 use super::search::{Found, FoundCall, Need, search};
 use super::{Reproducer, ReproducerStep, SourcePlace, StepKind};
@@ -63,8 +63,9 @@ impl<'p> Matching<'p> {
             places: places(&found, &ways),
             gates: self.gates(step.gate.as_ref(), number),
             variable,
-            operand: operand(step, &found),
-            bytes: bytes(step, &found),
+            // The completed plan knows it.
+            operand: if step.kind == StepKind::Free { Operand::First } else { Operand::Unknown },
+            bytes: step.bytes.into(),
             is_write: matches!(step.kind, StepKind::Write | StepKind::Free),
             shown: shown(step),
         })
@@ -133,24 +134,6 @@ fn places(found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
         })
     };
     found.calls.iter().flat_map(of_call).collect()
-}
-
-/// What all calls have in common.
-fn operand(step: &ReproducerStep, found: &Found<'_>) -> Operand {
-    let is_write = step.kind != StepKind::Read;
-    let mut operands = found.calls.iter().map(|found| match &found.call.callee {
-        Some(callee) if step.kind != StepKind::Wait => operand_of(callee, is_write),
-        _ => Operand::Unknown,
-    });
-    let first = operands.next().unwrap_or(Operand::Unknown);
-    if operands.all(|operand| operand == first) { first } else { Operand::Unknown }
-}
-
-/// A hook knows better than the file: the type of the variable may have changed.
-fn bytes(step: &ReproducerStep, found: &Found<'_>) -> u64 {
-    let callees = found.calls.iter().filter_map(|found| found.call.callee.as_deref());
-    let now = callees.filter_map(deed_of).map(|deed| deed.bytes).max().unwrap_or(0);
-    if now == 0 { step.bytes.into() } else { now }
 }
 
 /// As the plan of a finding shows it.
