@@ -218,6 +218,9 @@ fn at_another_level_inlined_code_is_found_as_well() {
         let matched = new.matched(&old.pinned());
         let expected = new.accesses(line_of(BANK, "store"), Access::Write)[0];
         assert_eq!(matched.plan.steps[1].places[0].at.offset, expected);
+        let gate = &matched.plan.steps[0].gates[0];
+        assert_eq!(gate.at.offset, new.call(line_of(BANK, "helper"), "pthread_mutex_lock"));
+        assert!(gate.calls.is_empty(), "the helper is part of `look` now");
         let back = built(compiler, BANK, &["-O0"]);
         let read = back.accesses(line_of(BANK, "look"), Access::Read)[0];
         assert_eq!(back.matched(&old.pinned()).plan.steps[0].places[0].at.offset, read);

@@ -41,6 +41,9 @@ impl Reproducer {
     }
 }
 
+/// Calls that lead to a place, innermost first; any of the lists will do.
+type Ways = Vec<Vec<CallPlace>>;
+
 struct Matching<'p> {
     program: &'p Program,
     changes: Vec<String>,
@@ -54,8 +57,7 @@ impl<'p> Matching<'p> {
         variable: Option<u8>,
     ) -> Result<PlanStep, Problem> {
         let missing = |why: String| gone(self.program, step, number, &why);
-        let found = search(self.program, &step.at, need_of(step)).map_err(missing)?;
-        let ways = self.ways(&step.at.via).map_err(missing)?;
+        let (found, ways) = self.found(&step.at, need_of(step)).map_err(missing)?;
         self.tell(&format!("step {number}"), &found);
         Ok(PlanStep {
             role: step.role,
@@ -78,10 +80,8 @@ impl<'p> Matching<'p> {
     /// Where there is no gate any more, the thread waits at the step itself.
     fn gates(&mut self, gate: Option<&SourcePlace>, number: usize) -> Vec<PlanPlace> {
         let Some(gate) = gate else { return Vec::new() };
-        let found = search(self.program, gate, Need::Lock)
-            .and_then(|found| Ok((self.ways(&gate.via)?, found)));
-        match found {
-            Ok((ways, found)) => {
+        match self.found(gate, Need::Lock) {
+            Ok((found, ways)) => {
                 self.tell(&format!("gate of step {number}"), &found);
                 places(&found, &ways)
             }
@@ -95,8 +95,27 @@ impl<'p> Matching<'p> {
         }
     }
 
+    /// The calls that a place means, and the ways to them.
+    fn found(&self, place: &SourcePlace, need: Need) -> Result<(Found<'p>, Ways), String> {
+        let found = search(self.program, place, need)?;
+        match self.ways(&place.via) {
+            Ok(ways) => Ok((found, ways)),
+            Err(why) => self.inlined(found, &place.via).ok_or(why),
+        }
+    }
+
+    /// A call on the way that is not there any more may have been inlined: then its caller has the code itself.
+    fn inlined(&self, mut found: Found<'p>, via: &[SourcePlace]) -> Option<(Found<'p>, Ways)> {
+        let caller = |call: &SourcePlace| call.inside.clone().or_else(|| call.function.clone());
+        let is_inside =
+            |at: usize| found.calls.iter().any(|found| found.is_inside(caller(&via[at])));
+        let at = (0..via.len()).find(|at| is_inside(*at))?;
+        found.calls.retain(|found| found.is_inside(caller(&via[at])));
+        Some((found, self.ways(&via[at + 1..]).ok()?))
+    }
+
     /// All ways through calls that look alike, each innermost first; one empty way if there are none, or too many.
-    fn ways(&self, via: &[SourcePlace]) -> Result<Vec<Vec<CallPlace>>, String> {
+    fn ways(&self, via: &[SourcePlace]) -> Result<Ways, String> {
         let mut ways = vec![Vec::new()];
         for call in via {
             let found = search(self.program, call, Need::Function)?;

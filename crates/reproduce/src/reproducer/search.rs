@@ -39,6 +39,13 @@ pub struct FoundCall<'p> {
     fit: Fit,
 }
 
+impl FoundCall<'_> {
+    /// Whether it is part of the code of a function.
+    pub fn is_inside(&self, function: Option<String>) -> bool {
+        function.is_some() && self.shown.inside == function
+    }
+}
+
 /// How well a call fits; the first is the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
