@@ -7,6 +7,7 @@ mod advice;
 
 use std::time::Duration;
 
+use unpick_events::Kind;
 use unpick_events::schedule::{
     self, Arming, MOST_OUTCOME_WORDS, OUTCOME_MAGIC, OUTCOME_PLACE_WORDS, OUTCOME_STEP_WORDS,
     OUTCOME_WORDS, outcome, outcome_place, outcome_step,
@@ -27,8 +28,10 @@ pub struct Outcome {
     pub timed_out: u64,
     pub blocked: u64,
     pub over: Option<Over>,
-    /// The system call by which the partner of a held thread waited.
-    pub waited_in: Option<u64>,
+    /// How often a thread was let go because there was no other.
+    pub alone: u64,
+    /// How others waited when a thread was let go for that.
+    pub waited_in: Option<Kind>,
     /// From the start to the first hit.
     pub until_hit: Option<Duration>,
     pub steps: Vec<StepOutcome>,
@@ -51,6 +54,7 @@ pub struct StepOutcome {
     pub made: u64,
     pub timed_out: u64,
     pub blocked: u64,
+    pub alone: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +106,7 @@ impl Outcome {
         self.held = self.held.saturating_add(other.held);
         self.timed_out = self.timed_out.saturating_add(other.timed_out);
         self.blocked = self.blocked.saturating_add(other.blocked);
+        self.alone = self.alone.saturating_add(other.alone);
         self.over = self.over.max(other.over);
         self.waited_in = self.waited_in.or(other.waited_in);
         let times = [self.until_hit, other.until_hit];
@@ -128,6 +133,7 @@ impl StepOutcome {
         self.made = self.made.saturating_add(other.made);
         self.timed_out = self.timed_out.saturating_add(other.timed_out);
         self.blocked = self.blocked.saturating_add(other.blocked);
+        self.alone = self.alone.saturating_add(other.alone);
     }
 }
 
@@ -177,10 +183,16 @@ fn of_header(header: &[u64]) -> Outcome {
             1 => Some(Over::Bound),
             _ => Some(Over::Budget),
         },
-        waited_in: header[outcome::WAITED_IN].checked_sub(1),
+        alone: header[outcome::ALONE],
+        waited_in: kind_of(header[outcome::WAITED_IN]),
         until_hit: until_hit.map(Duration::from_nanos),
         ..Outcome::default()
     }
+}
+
+/// One more than its number; what this version does not know is left out.
+fn kind_of(word: u64) -> Option<Kind> {
+    Kind::from_number(u8::try_from(word.checked_sub(1)?).ok()?)
 }
 
 fn of_step(words: &[u64]) -> StepOutcome {
@@ -190,6 +202,7 @@ fn of_step(words: &[u64]) -> StepOutcome {
         made: words[outcome_step::MADE],
         timed_out: words[outcome_step::TIMED_OUT],
         blocked: words[outcome_step::BLOCKED],
+        alone: words[outcome_step::ALONE],
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use made::{finding, lock};
 use proptest::prelude::*;
 use unpick_analyses::interleaving_patterns::PatternId;
+use unpick_events::Kind;
 use unpick_events::schedule::{Arming, OUTCOME_MAGIC, outcome};
 use unpick_reproduce::{Outcome, Over, Plan, StepOutcome, why_never_hit};
 
@@ -38,7 +39,7 @@ fn an_outcome_is_read() {
     let outcome = read(&words()).unwrap();
     assert_eq!((outcome.hits, outcome.held), (1, Duration::from_millis(5)));
     assert_eq!(outcome.until_hit, Some(Duration::from_nanos(2_000)));
-    let first = StepOutcome { arrived: 4, held: 3, made: 2, timed_out: 1, blocked: 0 };
+    let first = StepOutcome { arrived: 4, held: 3, made: 2, timed_out: 1, blocked: 0, alone: 0 };
     assert_eq!(outcome.steps[0], first);
     let armings: Vec<_> =
         outcome.places.iter().map(|place| (place.arming, place.arrived)).collect();
@@ -70,13 +71,13 @@ fn processes_are_summed_and_who_got_furthest_tells_about_a_place() {
     other[32] = Arming::NoCall as u64;
     other[36] = Arming::Armed as u64;
     other[outcome::OVER] = 2;
-    other[outcome::WAITED_IN] = 203;
+    other[outcome::WAITED_IN] = Kind::LockWait as u64 + 1;
     other[outcome::HIT_AT] = 0;
     let both = [read(&words()).unwrap(), read(&other).unwrap()];
     let sum = Outcome::sum(&both).unwrap();
     assert_eq!((sum.hits, sum.steps[1].arrived, sum.places[0].arrived), (2, 10, 8));
     assert!(sum.places.iter().all(|place| place.arming == Arming::Armed));
-    assert_eq!((sum.over, sum.waited_in), (Some(Over::Budget), Some(202)));
+    assert_eq!((sum.over, sum.waited_in), (Some(Over::Budget), Some(Kind::LockWait)));
     assert_eq!(sum.until_hit, Some(Duration::from_nanos(2_000)));
     assert_eq!(Outcome::sum(&[]).unwrap(), Outcome::default());
     let mut shorter = words();
@@ -106,6 +107,8 @@ fn told(outcome: &Outcome) -> String {
 fn the_first_obstacle_is_told() {
     let mut outcome = never_hit();
     assert!(told(&outcome).contains("not to the same bytes at the same time"));
+    outcome.steps[0].alone = 2;
+    assert!(told(&outcome).contains("let go 2 times because there was no other thread"));
     outcome.steps[1].timed_out = 7;
     assert_eq!(
         told(&outcome),
@@ -118,13 +121,9 @@ fn the_first_obstacle_is_told() {
     outcome.steps[1].held = 9;
     assert!(told(&outcome).contains("larger `--budget`"));
     outcome.steps[1].blocked = 1;
-    outcome.waited_in = Some(202);
-    assert!(
-        told(&outcome)
-            .contains("let go once because all others waited; its partner was waiting in `futex`")
-    );
-    outcome.waited_in = Some(999);
-    assert!(told(&outcome).contains("waiting in system call 999"));
+    assert!(told(&outcome).contains("let go once because all others waited\n"));
+    outcome.waited_in = Some(Kind::LockWait);
+    assert!(told(&outcome).contains("let go once because all others waited for a lock"));
     outcome.steps[0].arrived = 0;
     assert!(told(&outcome).contains("step: 1, read of `x`"));
     assert!(told(&outcome).contains("no thread ever came there"));

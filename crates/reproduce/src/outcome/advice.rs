@@ -2,6 +2,7 @@
 //!
 //! Takes   a plan, and the sum of what came of it over some runs.      Gives  a problem to print: the first obstacle on the way.
 
+use unpick_events::Kind;
 use unpick_events::schedule::{Arming, Mode, Purpose};
 use unpick_problem::Problem;
 
@@ -48,6 +49,7 @@ impl Look<'_> {
             .or_else(|| first(Self::blocked))
             .or_else(|| self.budget_spent())
             .or_else(|| first(Self::partner_too_late))
+            .or_else(|| first(Self::alone))
             .unwrap_or_else(|| self.never_together())
     }
 
@@ -91,11 +93,19 @@ impl Look<'_> {
     /// Threads were let go because nobody else could go on.
     fn blocked(&self, step: usize) -> Option<Obstacle> {
         let blocked = self.outcome.steps.get(step)?.blocked;
-        let waited = self.outcome.waited_in.map_or_else(String::new, |number| {
-            format!("; its partner was waiting in {}", system_call(number))
-        });
-        let why = || format!("{} because all others waited{waited}", let_go(blocked));
+        let waited = self.outcome.waited_in.map_or("", waits);
+        let why = || {
+            let why = format!("{} because all others waited {waited}", let_go(blocked));
+            why.trim_end().to_owned()
+        };
         (blocked > 0).then(|| self.obstacle(step, why(), IMPOSSIBLE))
+    }
+
+    /// Threads were let go because nobody else was there yet, or any more.
+    fn alone(&self, step: usize) -> Option<Obstacle> {
+        let alone = self.outcome.steps.get(step)?.alone;
+        let why = || format!("{} because there was no other thread", let_go(alone));
+        (alone > 0).then(|| self.obstacle(step, why(), OTHER_INPUT))
     }
 
     fn budget_spent(&self) -> Option<Obstacle> {
@@ -133,30 +143,16 @@ fn let_go(times: u64) -> String {
     format!("a thread held there was let go {times}")
 }
 
-/// A name for those that threads usually wait in.
-fn system_call(number: u64) -> String {
-    const KNOWN: [(libc::c_long, &str); 20] = [
-        (libc::SYS_futex, "`futex` (a lock, a condition, or the end of a thread)"),
-        (libc::SYS_read, "`read`"),
-        (libc::SYS_write, "`write`"),
-        (libc::SYS_poll, "`poll`"),
-        (libc::SYS_ppoll, "`ppoll`"),
-        (libc::SYS_select, "`select`"),
-        (libc::SYS_pselect6, "`pselect`"),
-        (libc::SYS_epoll_wait, "`epoll_wait`"),
-        (libc::SYS_epoll_pwait, "`epoll_pwait`"),
-        (libc::SYS_nanosleep, "`nanosleep`"),
-        (libc::SYS_clock_nanosleep, "`clock_nanosleep`"),
-        (libc::SYS_wait4, "`wait4` (the end of a process)"),
-        (libc::SYS_waitid, "`waitid` (the end of a process)"),
-        (libc::SYS_accept, "`accept`"),
-        (libc::SYS_accept4, "`accept4`"),
-        (libc::SYS_recvfrom, "`recvfrom`"),
-        (libc::SYS_recvmsg, "`recvmsg`"),
-        (libc::SYS_flock, "`flock`"),
-        (libc::SYS_fcntl, "`fcntl` (a lock on a file)"),
-        (libc::SYS_rt_sigtimedwait, "`sigwait`"),
-    ];
-    let known = KNOWN.iter().find(|(known, _)| u64::try_from(*known) == Ok(number));
-    known.map_or_else(|| format!("system call {number}"), |(_, name)| (*name).to_owned())
+/// `for a lock`.
+fn waits(kind: Kind) -> &'static str {
+    match kind {
+        Kind::LockWait => "for a lock",
+        Kind::ConditionWait => "for a condition to be signalled",
+        Kind::ThreadJoinWait => "for a thread to end",
+        Kind::BarrierArrive => "at a barrier",
+        Kind::SemaphoreBlock | Kind::SemaphoreWait => "for a semaphore",
+        Kind::OnceWait => "for something that is done once",
+        Kind::ParkWait => "to be unparked",
+        _ => "for another thread",
+    }
 }
