@@ -137,6 +137,7 @@ impl ProgramModule {
         ShownCall {
             frame: place.frames.get(at).cloned().unwrap_or_default(),
             inside: name_of_outermost(&place),
+            is_own: place.own_frame().is_some(),
             text: self.symbols.line_text(&place, at),
         }
     }
@@ -152,6 +153,8 @@ pub struct ShownCall {
     pub frame: Frame,
     /// The function whose code it is part of.
     pub inside: Option<String>,
+    /// Not all of it is of a library of the language.
+    pub is_own: bool,
     /// None: the source is gone, or newer than the program.
     pub text: Option<String>,
 }

@@ -160,6 +160,9 @@ pub struct SourcePlace {
     pub occurrence: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occurrences: Option<u32>,
+    /// Of a gate: how far behind the lock that is taken there the variable of the step is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<i64>,
     /// The calls that must have led there, innermost first; they have none of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<SourcePlace>,

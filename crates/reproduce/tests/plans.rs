@@ -165,6 +165,18 @@ fn a_lock_of_a_library_is_waited_for_where_the_user_calls_it() {
 }
 
 #[test]
+fn where_the_lock_tells_the_object_the_gate_is_inside_the_library() {
+    let mut inside = finding(PatternId::P1);
+    inside.accesses[1].calls = vec![code(0x50)];
+    inside.accesses[1].locks = vec![lock("account", 9, 6)];
+    let taken = &mut inside.accesses[1].locks[0];
+    (taken.calls, taken.shown_call) = (vec![code(0x19), code(0x50)], Some(0));
+    taken.distance = Some(8);
+    let gate = &plan_of(&inside).steps[1].gates[0];
+    assert_eq!((gate.at.offset, calls(gate), gate.distance), (9, vec![0x19], Some(8)));
+}
+
+#[test]
 fn one_access_to_both_variables_is_one_step() {
     let mut wide = finding(PatternId::P9);
     wide.accesses[2].code = wide.accesses[1].code.clone();

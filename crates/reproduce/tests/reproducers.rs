@@ -135,6 +135,7 @@ mod generated {
             place.insert("line".to_owned(), i64::from(line).into());
             if let Some(column) = column {
                 place.insert("column".to_owned(), i64::from(column).into());
+                place.insert("distance".to_owned(), (-i64::from(column)).into());
             }
             if let Some(all) = occurrences {
                 place.insert("occurrences".to_owned(), i64::from(all).into());

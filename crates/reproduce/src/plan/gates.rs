@@ -12,8 +12,14 @@ pub fn gate(access: &FindingAccess, before: Option<&FindingAccess>) -> Option<Pl
     let lock = access.locks.iter().find(|lock| is_taken_since(lock, before))?;
     let other =
         Reached { code: None, calls: &access.calls, shown_call: None, frame: &access.frame };
-    let place = Reached::of_lock(lock).place_apart_from(&other)?;
-    Some(PlanPlace { distance: lock.distance, ..place })
+    let taken = Reached::of_lock(lock);
+    match lock.distance {
+        // Only what is called inside the library is known to have the lock in front.
+        Some(_) => {
+            Some(PlanPlace { distance: lock.distance, ..taken.inner_place_apart_from(&other)? })
+        }
+        None => taken.place_apart_from(&other),
+    }
 }
 
 /// A lock that the thread had at its access before is kept anyway.
@@ -43,6 +49,12 @@ impl<'r> Reached<'r> {
         let (code, calls) = self.own_call()?;
         let inside_library = self.calls.len() - calls.len();
         place(code, calls, self.calls_of_helpers(other).saturating_sub(inside_library))
+    }
+
+    /// The same, but inside the library, if it is in one.
+    fn inner_place_apart_from(&self, other: &Reached<'_>) -> Option<PlanPlace> {
+        let inside_library = self.shown_call.map_or(0, |shown| shown + 1);
+        place(self.code?, self.calls, self.calls_of_helpers(other).max(inside_library))
     }
 
     /// Where the user calls the library that waits for a lock or takes it, and the calls that led there. Inside the library there is

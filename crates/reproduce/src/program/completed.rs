@@ -98,8 +98,9 @@ fn taking(place: &Place) -> Option<LockStep> {
     matches!(step, LockStep::Lock | LockStep::LockShared).then_some(step)
 }
 
-/// Of the user's source.
+/// Of the user's source; in a function of a library, of that function.
 fn same_line(one: &Place, other: &Place) -> bool {
-    let own = |place: &Place| place.frames.get(place.own_frame()?).cloned();
+    let last = |place: &Place| place.frames.len().checked_sub(1);
+    let own = |place: &Place| place.frames.get(place.own_frame().or(last(place))?).cloned();
     own(one).is_some() && own(one) == own(other)
 }

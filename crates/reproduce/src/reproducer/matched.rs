@@ -62,7 +62,7 @@ impl<'p> Matching<'p> {
         Ok(PlanStep {
             role: step.role,
             purpose: if step.kind == StepKind::Wait { Purpose::Meeting } else { Purpose::Step },
-            places: places(&found, &ways),
+            places: places(&step.at, &found, &ways),
             gates: self.gates(step.gate.as_ref(), number),
             variable,
             // The completed plan knows it.
@@ -83,7 +83,7 @@ impl<'p> Matching<'p> {
         match self.found(gate, Need::Lock) {
             Ok((found, ways)) => {
                 self.tell(&format!("gate of step {number}"), &found);
-                places(&found, &ways)
+                places(gate, &found, &ways)
             }
             Err(why) => {
                 let was = place_in_words(gate);
@@ -143,14 +143,12 @@ fn need_of(step: &ReproducerStep) -> Need {
     }
 }
 
-fn places(found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
+fn places(place: &SourcePlace, found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
     let of_call = |found: &FoundCall<'_>| {
         let at = found.module.place(found.call.return_address);
-        ways.iter().map(move |calls| PlanPlace {
-            at: at.clone(),
-            calls: calls.clone(),
-            distance: None,
-        })
+        // Another function may have the lock elsewhere.
+        let distance = place.distance.filter(|_| found.call.callee == place.call);
+        ways.iter().map(move |calls| PlanPlace { at: at.clone(), calls: calls.clone(), distance })
     };
     found.calls.iter().flat_map(of_call).collect()
 }

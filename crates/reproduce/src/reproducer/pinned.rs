@@ -114,9 +114,26 @@ impl Pin<'_> {
     }
 
     fn place(&self, place: &PlanPlace, need: Need, of: &str) -> Result<SourcePlace, Problem> {
-        let at = self.call(&place.at, need, of)?;
-        let via = place.calls.iter().map(|call| self.call(call, Need::Function, of));
-        Ok(SourcePlace { via: via.collect::<Result<_, _>>()?, ..at })
+        let inside_library = if need == Need::Lock { self.calls_inside_library(place) } else { 0 };
+        let at = inside_library.checked_sub(1).map_or(&place.at, |last| &place.calls[last]);
+        let via = place.calls[inside_library..].iter();
+        let via = via.map(|call| self.call(call, Need::Function, of));
+        Ok(SourcePlace {
+            via: via.collect::<Result<_, _>>()?,
+            distance: place.distance.filter(|_| inside_library == 0),
+            ..self.call(at, need, of)?
+        })
+    }
+
+    /// A lock that a library takes is found again where the user calls the library: what it does inside depends on what the compiler
+    /// inlines.
+    fn calls_inside_library(&self, place: &PlanPlace) -> usize {
+        let is_own = |call: &CallPlace| {
+            let module = self.program.module_of(call);
+            module.is_some_and(|module| module.shown(call.offset).is_own)
+        };
+        let mut all = [&place.at].into_iter().chain(&place.calls);
+        all.position(is_own).unwrap_or(0)
     }
 
     fn call(&self, place: &CallPlace, need: Need, of: &str) -> Result<SourcePlace, Problem> {
