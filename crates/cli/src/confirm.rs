@@ -15,6 +15,7 @@ use unpick_problem::{Problem, exit};
 use unpick_reproduce::{Plan, Trials};
 use unpick_run_store::Store;
 
+use crate::calibration::calibrated;
 use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
 use crate::hunt::{print, store_findings, write_json};
 use crate::quantities::duration;
@@ -182,12 +183,7 @@ impl Trying<'_> {
         let bar = terminal::progress_bar(u64::from(3 * self.runs), self.quiet);
         bar.set_prefix(what.clone());
         let tried = match plan {
-            Ok(plan) => self.try_plan(
-                what,
-                &self.plan.applied_to(plan, self.forcing.usual_run),
-                plain,
-                &bar,
-            )?,
+            Ok(plan) => self.try_plan(what, self.completed(plan), plain, &bar)?,
             // Nothing can be forced: that says nothing about the finding.
             Err(problem) => Tried {
                 what,
@@ -200,15 +196,20 @@ impl Trying<'_> {
         Ok(tried)
     }
 
+    fn completed(&self, plan: Plan) -> Plan {
+        self.forcing.completed(self.plan.applied_to(plan, self.forcing.usual_run))
+    }
+
     fn try_plan(
         &self,
         what: String,
-        plan: &Plan,
+        plan: Plan,
         plain: &mut Option<Tally>,
         bar: &ProgressBar,
     ) -> Result<Tried, Problem> {
-        let forced = self.repeat(Some(plan), bar)?;
         let inverse_plan = plan.inverse();
+        let plan = calibrated(self.forcing, plan, self.plan, self.time_left())?;
+        let forced = self.repeat(Some(&plan), bar)?;
         let inverse = self.repeat(Some(&inverse_plan), bar)?;
         if plain.is_none() {
             *plain = Some(self.repeat(None, bar)?);
@@ -224,13 +225,16 @@ impl Trying<'_> {
             plain_runs: alone.0,
             plain_failures: alone.1,
         };
-        let obstacle = (forced.hits == 0).then(|| forced.obstacle(plan).to_string());
+        let obstacle = (forced.hits == 0).then(|| forced.obstacle(&plan).to_string());
         Ok(Tried { what, trials, confirmed: trials.confirmed(), obstacle })
     }
 
     fn repeat(&self, plan: Option<&Plan>, bar: &ProgressBar) -> Result<Tally, Problem> {
-        let time = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-        repeat(self.forcing, plan, self.runs, time, bar)
+        repeat(self.forcing, plan, self.runs, self.time_left(), bar)
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
 }
 

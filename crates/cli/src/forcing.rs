@@ -13,11 +13,11 @@ use std::time::Duration;
 use unpick_events::{Label, schedule};
 use unpick_problem::Problem;
 use unpick_recording::{RunInfo, RunOptions};
-use unpick_reproduce::{Outcome, Plan};
+use unpick_reproduce::{Outcome, Plan, Program};
 use unpick_run_store::Store;
 use unpick_runner::{
-    Attempt, Choices, Condition, Invocation, Judge, Judged, Limits, Plan as RunPlan, attempt,
-    stop_on_signals,
+    Attempt, Choices, Condition, Invocation, Judge, Judged, Limits, Plan as RunPlan,
+    Program as RunnableProgram, attempt, stop_on_signals,
 };
 
 use crate::cargo_test;
@@ -185,6 +185,17 @@ impl Forcing {
             store: Store::at(store.join(FORCED_FOLDER)),
             stop: stop_on_signals(),
             usual_run: None,
+        }
+    }
+
+    /// The plan with what the program's own code tells about its places.
+    pub fn completed(&self, plan: Plan) -> Plan {
+        let name = self.invocation.command.first().map(Path::new);
+        let path = name.and_then(|name| RunnableProgram::find(name).ok());
+        // What cannot be read here is run all the same: the plan then knows less.
+        match path.and_then(|program| Program::open(&program.path).ok()) {
+            Some(program) => plan.completed(&program),
+            None => plan,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The `unpick` command: one file per verb, this file only chooses between them.
 #![forbid(unsafe_code)]
 
+mod calibration;
 mod cargo;
 mod cargo_test;
 mod cc;

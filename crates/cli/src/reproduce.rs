@@ -16,6 +16,7 @@ use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
 use unpick_run_store::Store;
 
+use crate::calibration::calibrated;
 use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
 use crate::hang::read_hang;
 use crate::hunt::{print, write_file};
@@ -84,10 +85,11 @@ pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
     let store = Store::at(&reproduce.store);
     let hunted = Hunted::of_store(&store)?;
     let forcing = Forcing::new(&reproduce.store, &hunted, &reproduce.judge, &reproduce.command)?;
-    let plan = reproduce.plan(forcing.usual_run)?;
+    let plan = forcing.completed(reproduce.plan(forcing.usual_run)?);
     if reproduce.gdb {
         return debugger::run(&forcing, &Plan { stop: true, ..plan });
     }
+    let plan = reproduce.calibrated(&forcing, plan)?;
     let tally = reproduce.tally(&forcing, &plan)?;
     reproduce.tell(&plan, &tally)
 }
@@ -98,8 +100,14 @@ impl Reproduce {
             Some(run) => plan_of_hang(&self.store, run)?,
             None => plan_of_finding(&self.store, self.number)?,
         };
-        let plan = self.plan.applied_to(plan, usual_run);
-        Ok(if self.inverse { plan.inverse() } else { plan })
+        Ok(self.plan.applied_to(plan, usual_run))
+    }
+
+    fn calibrated(&self, forcing: &Forcing, plan: Plan) -> Result<Plan, Problem> {
+        if self.inverse {
+            return Ok(plan.inverse());
+        }
+        calibrated(forcing, plan, &self.plan, self.time.map(|time| time / 4))
     }
 
     fn tally(&self, forcing: &Forcing, plan: &Plan) -> Result<Tally, Problem> {

@@ -45,6 +45,13 @@ const PERHAPS_AFTER: u64 = 20_000_000;
 /// A wait in vain halves the next, so often.
 const MOST_HALVINGS: u32 = 5;
 
+/// Shorter is no pause at all, unless that is what was asked for.
+const SHORTEST_PAUSE: u64 = 100_000;
+
+fn shortened(pause: u64, step: u8) -> u64 {
+    (pause >> halvings(&TIMED_OUT, step)).max(pause.min(SHORTEST_PAUSE))
+}
+
 fn halvings(vain: &PerStep, step: u8) -> u32 {
     vain[step as usize % MOST_STEPS].load(Relaxed).min(MOST_HALVINGS)
 }
@@ -334,11 +341,17 @@ impl<'a> Wait<'a> {
         self.thread.standing.held_since_change.store(u64::from(seen) + 1, Relaxed);
         let why = self.reason_to_give_up(step, seen, now);
         let Some(why) = why else {
-            sys::wait_for_change(&CHANGES, seen, SLICE);
+            sys::wait_for_change(&CHANGES, seen, self.slice(step, now));
             return Going::On;
         };
         self.give_up(step, why, now);
         Going::Free
+    }
+
+    /// Until it is to be looked around again.
+    fn slice(&self, step: u8, now: u64) -> u64 {
+        let pause = with_board(|board| shortened(board.plan.pause, step)).unwrap_or(SLICE);
+        pause.saturating_sub(now.saturating_sub(self.since)).clamp(SHORTEST_PAUSE / 2, SLICE)
     }
 
     fn begin(&mut self, step: u8, now: u64) {
@@ -355,7 +368,7 @@ impl<'a> Wait<'a> {
         if HELD.load(Relaxed).saturating_add(waited) >= budget {
             is_over(BUDGET_SPENT);
         }
-        if waited >= pause >> halvings(&TIMED_OUT, step) {
+        if waited >= shortened(pause, step) {
             return Some(GiveUp::TimedOut);
         }
         let (kind, after) = match obstacle(self.thread, seen) {
