@@ -13,6 +13,7 @@ mod hooks;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use unpick_findings::{CodePlace, Finding, Hang, HeldLock};
 use unpick_problem::Problem;
 use unpick_symbols::{Frame, ModuleInfo, Place, Symbols};
 
@@ -54,6 +55,42 @@ impl Program {
     pub fn with_library(mut self, library: &Path) -> Result<Program, Problem> {
         self.modules.push(ProgramModule::read(library)?);
         Ok(self)
+    }
+
+    /// Reads the libraries of a finding as well, those that are there and of the build it was found in; their paths are as seen from
+    /// `folder`.
+    #[must_use]
+    pub fn with_libraries_of(self, finding: &Finding, folder: &Path) -> Program {
+        let accesses = finding.accesses.iter();
+        let code = accesses.flat_map(|access| {
+            [&access.code].into_iter().chain(&access.calls).chain(code_of_locks(&access.locks))
+        });
+        self.with_modules_at(code, folder)
+    }
+
+    /// The same for the threads of a hang.
+    #[must_use]
+    pub fn with_libraries_of_hang(self, hang: &Hang, folder: &Path) -> Program {
+        let threads = hang.processes.iter().flat_map(|process| &process.threads);
+        let code = threads.flat_map(|thread| {
+            thread.code.iter().chain(&thread.calls).chain(code_of_locks(&thread.holds))
+        });
+        self.with_modules_at(code, folder)
+    }
+
+    fn with_modules_at<'c>(
+        mut self,
+        code: impl Iterator<Item = &'c CodePlace>,
+        folder: &Path,
+    ) -> Program {
+        for place in code {
+            let (Some(path), Some(call)) = (&place.module, CallPlace::of(place)) else { continue };
+            if self.module_of(&call).is_none() {
+                let module = ProgramModule::read(&folder.join(path)).ok();
+                self.modules.extend(module.filter(|module| module.is_called(&call.module)));
+            }
+        }
+        self
     }
 
     /// The module that a place is in, if it is of this build.
@@ -157,6 +194,10 @@ pub struct ShownCall {
     pub is_own: bool,
     /// None: the source is gone, or newer than the program.
     pub text: Option<String>,
+}
+
+fn code_of_locks(locks: &[HeldLock]) -> impl Iterator<Item = &CodePlace> {
+    locks.iter().flat_map(|lock| lock.code.iter().chain(&lock.calls))
 }
 
 fn name_of_outermost(place: &Place) -> Option<String> {

@@ -317,3 +317,20 @@ fn the_program_tells_which_argument_of_a_library_call_is_the_address() {
     let pinned = Reproducer::of_finding(&pair, &built.subject(), &built.program).unwrap();
     assert_eq!(offsets(&built.matched(&pinned).plan), [[sends], [receives]]);
 }
+
+#[test]
+fn libraries_of_a_finding_are_read_if_they_are_of_its_build() {
+    let built = built(Compiler::Gcc, BANK, &["-O0"]);
+    built.workshop.compile(Compiler::Gcc, &["-g", "bank.c", "-o", "other"]);
+    let other = || Program::open(&built.workshop.path("other")).unwrap();
+    let lost = built.lost_update();
+    let subject = built.subject();
+    assert!(Reproducer::of_finding(&lost, &subject, &other()).is_err());
+    let with_library = other().with_libraries_of(&lost, &subject.folder);
+    let pinned = Reproducer::of_finding(&lost, &subject, &with_library).unwrap();
+    assert_eq!(pinned.steps[0].at.module.as_deref(), Some("program"));
+    let matched = pinned.matched(&with_library).unwrap();
+    assert_eq!(matched.plan.steps[0].places, Plan::of_finding(&lost).unwrap().steps[0].places);
+    let problem = pinned.matched(&other()).unwrap_err().to_string();
+    assert!(problem.contains("there is no library `program`"), "{problem}");
+}
