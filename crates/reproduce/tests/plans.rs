@@ -177,6 +177,27 @@ fn where_the_lock_tells_the_object_the_gate_is_inside_the_library() {
 }
 
 #[test]
+fn an_access_in_a_helper_of_what_both_are_part_of_is_known_by_its_call() {
+    let deposit = [0x50, 0x60];
+    let places = |first: &[u64], last: &[u64]| {
+        let mut lost = finding(PatternId::P7);
+        lost.accesses[0].calls = first.iter().map(|&at| code(at)).collect();
+        lost.accesses[2].calls = last.iter().map(|&at| code(at)).collect();
+        let plan = plan_of(&lost);
+        [0, 2].map(|step: usize| calls(&plan.steps[step].places[0]))
+    };
+    assert_eq!(places(&[0x21, 0x50, 0x60], &deposit), [vec![0x21], vec![]], "look() of deposit()");
+    assert_eq!(
+        places(&[0x21, 0x50, 0x60], &[0x22, 0x50, 0x60]),
+        [vec![0x21], vec![0x22]],
+        "and put()"
+    );
+    assert_eq!(places(&deposit, &deposit), [NO_CALLS, NO_CALLS], "in one function");
+    assert_eq!(places(&[0x91, 0x60], &[0x22, 0x50, 0x60]), [NO_CALLS, NO_CALLS], "further apart");
+    assert_eq!(places(&[], &deposit), [NO_CALLS, NO_CALLS], "not known");
+}
+
+#[test]
 fn one_access_to_both_variables_is_one_step() {
     let mut wide = finding(PatternId::P9);
     wide.accesses[2].code = wide.accesses[1].code.clone();

@@ -3,7 +3,7 @@
 //! A finding comes from a file: that it fits its pattern is checked, not believed.
 
 use unpick_analyses::interleaving_patterns::{AccessKind as Kind, PatternId, Step};
-use unpick_findings::{AccessKind, Finding, FindingAccess, Frame};
+use unpick_findings::{AccessKind, CodePlace, Finding, FindingAccess, Frame, MOST_CALLS};
 use unpick_problem::Problem;
 
 use super::gates::{gate, place};
@@ -58,7 +58,7 @@ fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, P
     Ok(PlanStep {
         role: access.role,
         purpose: Purpose::Step,
-        places: vec![place_of_access(access).ok_or_else(|| nowhere(&shown(access)))?],
+        places: vec![place_of_access(accesses, at).ok_or_else(|| nowhere(&shown(access)))?],
         gates: gate(access, before).into_iter().collect(),
         variable: Some(step.variable as u8),
         operand: operand(access),
@@ -68,9 +68,31 @@ fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, P
     })
 }
 
-/// Inside a library of the language the calls up to the user's own tell which access is meant; elsewhere the place itself does.
-fn place_of_access(access: &FindingAccess) -> Option<PlanPlace> {
-    place(&access.code, &access.calls, access.shown_call.map_or(0, |shown| shown + 1))
+/// Inside a library of the language the calls up to the user's own tell which access is meant, in a helper the call of it; elsewhere
+/// the place itself does.
+fn place_of_access(accesses: &[FindingAccess], at: usize) -> Option<PlanPlace> {
+    let access = &accesses[at];
+    let inside_library = access.shown_call.map_or(0, |shown| shown + 1);
+    let same_role =
+        |(other, of_role): &(usize, &FindingAccess)| *other != at && of_role.role == access.role;
+    let partner = accesses.iter().enumerate().find(same_role).map(|(_, partner)| partner);
+    let helper = usize::from(partner.is_some_and(|partner| is_in_helper(access, partner)));
+    place(&access.code, &access.calls, inside_library.max(helper))
+}
+
+/// Whether an access is made for the function that both are part of, by one that it calls. What the helper does for others is not
+/// meant: a look at the balance for a deposit is followed by a write, one for a report is not.
+fn is_in_helper(access: &FindingAccess, partner: &FindingAccess) -> bool {
+    let Some((_, outer)) = access.calls.split_first() else { return false };
+    let is_called_by = |calls: &[CodePlace]| !outer.is_empty() && is_same_way(outer, calls);
+    let both_helpers = || partner.calls.split_first().is_some_and(|(_, calls)| is_called_by(calls));
+    access.calls != partner.calls && (is_called_by(&partner.calls) || both_helpers())
+}
+
+/// Of deep stacks only the innermost calls are known.
+fn is_same_way(one: &[CodePlace], other: &[CodePlace]) -> bool {
+    let is_cut = one.len().max(other.len()) + 1 >= MOST_CALLS;
+    (one.len() == other.len() || is_cut) && one.iter().zip(other).all(|(one, other)| one == other)
 }
 
 /// Hooks, and whatever frees, have the address in front. Of other library functions it depends on which one it is.
