@@ -115,7 +115,7 @@ impl LastSeen {
                     Action::OnceBegin { once } => Some(Waiting::Once(At::of(once, event))),
                     _ => None,
                 };
-                self.waiting = begins_to_wait(event).map(|wait| self.from_first_try(wait));
+                self.waiting = begins_to_wait(event).map(|wait| self.at_first_try(wait));
                 // From here on the wait itself says what is wanted.
                 self.tried = self.tried.filter(|_| self.waiting.is_none());
             }
@@ -123,7 +123,7 @@ impl LastSeen {
     }
 
     /// A thread asks for a lock of Rust where it tries to get it; the code that waits is come to only if that was in vain.
-    fn from_first_try(&self, wait: Waiting) -> Waiting {
+    fn at_first_try(&self, wait: Waiting) -> Waiting {
         match (wait, self.tried) {
             (Waiting::Lock { lock, limited }, Some(tried)) if tried.lock == lock.lock => {
                 let (site, context) = (tried.site, tried.context);
