@@ -44,7 +44,7 @@ pub mod header {
     pub const BUDGET: usize = 3;
     /// After so many times nothing is held any more; 0: no bound.
     pub const BOUND: usize = 4;
-    /// So many arrivals at the first step pass first.
+    /// So many arrivals at the first step of each role, and its gates, pass first.
     pub const IGNORED: usize = 5;
     pub const STEPS: usize = 6;
     pub const PLACES: usize = 7;

@@ -212,6 +212,7 @@ impl Visit<'_> {
             for (at, entry) in arm::entries_at(&board.plan, self.site) {
                 told::add(told::of_place(&board.plan, at, outcome_place::ARRIVED), 1);
                 if self.is_called_from(entry) {
+                    board.order.came_to(entry.step);
                     told::add(told::of_step(entry.step, outcome_step::ARRIVED), 1);
                 }
             }

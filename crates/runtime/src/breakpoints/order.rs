@@ -11,7 +11,7 @@
 //!
 //! Misses  that a thread has made its step before its next event arrives; after `SETTLED` it is taken for granted.
 
-use unpick_events::schedule::{MOST_VARIABLES, Mode, Purpose};
+use unpick_events::schedule::{MOST_STEPS, MOST_VARIABLES, Mode, Purpose};
 
 use super::plan::{Entry, MOST_ROLES, Plan};
 
@@ -143,7 +143,8 @@ pub struct Order {
     since: u64,
     /// Threads that wait; 0: free.
     waiting: [Who; MOST_WAITING],
-    ignored: u64,
+    /// How often threads came to each step or its gates.
+    came: [u64; MOST_STEPS],
     excused: [(Who, u8); MOST_EXCUSED],
     next_excuse: usize,
     /// Counts meetings: who waits at one goes on when it has changed.
@@ -187,7 +188,7 @@ impl Order {
             variables: [None; MOST_VARIABLES],
             since: 0,
             waiting: [0; MOST_WAITING],
-            ignored: 0,
+            came: [0; MOST_STEPS],
             excused: [(0, 0); MOST_EXCUSED],
             next_excuse: 0,
             meetings: 0,
@@ -369,8 +370,14 @@ impl Order {
         {
             return answer;
         }
-        if entry.step == 0 && entry.purpose != Purpose::Gate && self.may_begin_again(now) {
-            self.begin_anew(now);
+        if plan.ignored > 0 && self.is_ignored(plan, entry) {
+            return Answer::Pass;
+        }
+        if entry.step == 0 && entry.purpose != Purpose::Gate {
+            self.note_first(who, arrival);
+            if self.may_begin_again(now) {
+                self.begin_anew(now);
+            }
         }
         self.recall_first(plan, who, arrival);
         if self.waits_for_own_bytes(plan, who, arrival) {
@@ -383,7 +390,7 @@ impl Order {
         if !is_due {
             return self.wait_unless_excused(who, entry);
         }
-        if entry.purpose == Purpose::Gate || self.is_ignored(plan, entry) {
+        if entry.purpose == Purpose::Gate {
             return Answer::Pass;
         }
         self.make(plan, who, arrival, now);
@@ -399,13 +406,16 @@ impl Order {
     /// its role has more to do, else by another.
     fn recall_first(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>) {
         let (entry, Some(first)) = (arrival.entry, plan.first_step()) else { return };
-        let is_free = self.next <= 1 && self.making.is_none() && !self.is_first_waiting();
-        let is_later = entry.step > 0 && entry.variable == first.variable;
+        let is_own = entry.role == first.role;
+        // Somebody who is there counts for more than somebody who may come.
+        let is_free =
+            self.making.is_none() && !self.is_first_waiting() && (is_own || self.next <= 1);
+        let is_turn = self.roles[entry.role as usize] == Some(who) && entry.step == self.next;
+        let is_later = entry.step > 0 && entry.variable == first.variable && !is_turn;
         if !is_free || !is_later || !arrival.bytes.are_known() || first.variable.is_none() {
             return;
         }
         // Another thread's first step counts if that has nothing more to do: else it would be waiting.
-        let is_own = entry.role == first.role;
         if !is_own && !(plan.is_first_of_role(entry) && plan.is_first_alone()) {
             return;
         }
@@ -418,6 +428,13 @@ impl Order {
                 self.variables[variable as usize] = Some(bytes);
             }
             self.next = 1;
+        }
+    }
+
+    /// Whoever makes the first step may come to its next one when nobody else waits.
+    fn note_first(&mut self, who: Who, arrival: &Arrival<'_>) {
+        if arrival.entry.variable.is_some() && arrival.bytes.are_known() {
+            self.first_made.add(who, arrival.bytes);
         }
     }
 
@@ -459,12 +476,14 @@ impl Order {
         bound.is_none_or(|bytes| bytes.may_be(arrival.bytes))
     }
 
-    fn is_ignored(&mut self, plan: &Plan, entry: &Entry) -> bool {
-        if entry.step != 0 || self.ignored >= plan.ignored {
-            return false;
-        }
-        self.ignored += 1;
-        true
+    /// A thread has come to a step or to a gate of it; told once, however often it asks.
+    pub fn came_to(&mut self, step: u8) {
+        self.came[step as usize % MOST_STEPS] += 1;
+    }
+
+    /// Whether it is too early for anybody to take up a role by this.
+    fn is_ignored(&self, plan: &Plan, entry: &Entry) -> bool {
+        plan.is_first_of_role(entry) && self.came[entry.step as usize % MOST_STEPS] <= plan.ignored
     }
 
     fn make(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) {
@@ -472,9 +491,6 @@ impl Order {
         self.roles[entry.role as usize] = Some(who);
         if let Some(variable) = entry.variable {
             self.variables[variable as usize].get_or_insert(arrival.bytes);
-        }
-        if entry.step == 0 && entry.variable.is_some() && arrival.bytes.are_known() {
-            self.first_made.add(who, arrival.bytes);
         }
         self.next = entry.step + 1;
         self.since = now;
