@@ -1,9 +1,17 @@
 //! Messages about wrong use: what, where, why, next. One place, so that they read alike.
 
+use std::panic::Location;
+
 use crate::registry::{Ask, Entry};
 
+/// As all messages name a place.
+pub fn file_and_line(place: &Location<'_>) -> String {
+    format!("{}:{}", place.file(), place.line())
+}
+
 pub fn impossible_role(ask: &Ask<'_>) -> String {
-    let Ask { name, role, roles, place, .. } = ask;
+    let Ask { name, role, roles, .. } = ask;
+    let place = file_and_line(ask.place);
     format!(
         "unpick: breakpoint `{name}` cannot be used like this: role {role} of {roles}\n  where: {place}\n  \
          why:   roles count from 0, and it takes two threads to meet\n  \
@@ -12,10 +20,11 @@ pub fn impossible_role(ask: &Ask<'_>) -> String {
 }
 
 pub fn other_shape(ask: &Ask<'_>, entry: &Entry) -> String {
-    let Ask { name, kind, roles, place, .. } = ask;
+    let Ask { name, kind, roles, .. } = ask;
+    let place = file_and_line(ask.place);
     let (known_kind, known_roles) = (entry.kind.word(), entry.halves.len());
     let earlier = entry.halves.iter().find_map(|half| half.place);
-    let earlier = earlier.map_or_else(String::new, |place| format!(" at {place}"));
+    let earlier = earlier.map_or_else(String::new, |place| format!(" at {}", file_and_line(place)));
     format!(
         "unpick: breakpoint `{name}` contradicts itself: {} of {roles} here, {known_kind} of {known_roles} before\n  \
          where: {place}\n  why:   all places of one name are one breakpoint; it was first reached{earlier}\n  \

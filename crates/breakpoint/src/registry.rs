@@ -63,13 +63,20 @@ pub struct Entry {
 pub struct Registry {
     entries: BTreeMap<String, Entry>,
     complaints: Vec<String>,
+    /// Breakpoints that were complained about although they have no entry.
+    blamed: BTreeSet<String>,
     /// Names asked for by the environment, to say which of them were never reached.
     pub only: BTreeSet<String>,
 }
 
 impl Registry {
     pub const fn new() -> Self {
-        Self { entries: BTreeMap::new(), complaints: Vec::new(), only: BTreeSet::new() }
+        Self {
+            entries: BTreeMap::new(),
+            complaints: Vec::new(),
+            blamed: BTreeSet::new(),
+            only: BTreeSet::new(),
+        }
     }
 
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
@@ -111,7 +118,7 @@ impl Registry {
     fn contradict(&mut self, ask: &Ask<'_>, complaint: String) -> Why {
         let is_first = match self.entries.get_mut(ask.name) {
             Some(entry) => !std::mem::replace(&mut entry.has_complained, true),
-            None => !self.complaints.contains(&complaint),
+            None => self.blamed.insert(ask.name.to_owned()),
         };
         if is_first {
             self.complain(complaint);

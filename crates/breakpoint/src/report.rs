@@ -53,7 +53,7 @@ fn arrivals(half: &Counts) -> String {
     for (count, word) in details.into_iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, ", {count} {word}");
     }
-    let _ = write!(text, ", at {}:{}", place.file(), place.line());
+    let _ = write!(text, ", at {}", complaint::file_and_line(place));
     text
 }
 
