@@ -89,7 +89,7 @@ static inline __attribute__((always_inline, unused)) int unpick_off_(void) { ret
 #include <time.h>
 #include <unistd.h>
 
-#ifndef CLOCK_MONOTONIC
+#if !defined CLOCK_MONOTONIC || (defined __GLIBC__ && !defined __USE_XOPEN2K)
 #error "unpick.h needs POSIX: include it before all other headers, or compile with -std=gnu99, -std=gnu11 or -D_GNU_SOURCE"
 #endif
 

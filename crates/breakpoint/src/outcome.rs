@@ -42,6 +42,8 @@ pub enum Why {
 
 impl Outcome {
     #[must_use]
+    // Nothing of a library that is compiled out may remain in a debug build either.
+    #[inline(always)]
     pub fn is_hit(self) -> bool {
         matches!(self, Outcome::Hit(_))
     }
