@@ -49,7 +49,7 @@ pub fn print_man(man: Man) -> Result<ExitCode, Problem> {
     }
 }
 
-fn print(text: &[u8]) -> Result<ExitCode, Problem> {
+pub fn print(text: &[u8]) -> Result<ExitCode, Problem> {
     output::print(text).map(|()| ExitCode::SUCCESS).map_err(|error| cannot_print(&error))
 }
 

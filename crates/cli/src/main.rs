@@ -15,6 +15,7 @@ mod dump;
 mod export;
 mod forcing;
 mod hang;
+mod header;
 mod help_files;
 mod hunt;
 mod import;
@@ -89,6 +90,9 @@ enum Verb {
     /// Remove old runs, or their recordings
     #[command(after_help = clean::HELP)]
     Clean(clean::Clean),
+    /// Print unpick.h: breakpoints for tests of C and C++ programs
+    #[command(after_help = header::HELP)]
+    Header,
     /// Say which compilers and machine settings work here, and what is missing
     Doctor,
     /// Print completions for a shell
@@ -133,6 +137,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Export(export) => export::run(export),
         Verb::Import(import) => import::run(import),
         Verb::Clean(clean) => clean::run(clean),
+        Verb::Header => header::run(),
         Verb::Doctor => doctor::run(),
         Verb::Completions(completions) => help_files::print_completions(completions),
         Verb::Man(man) => help_files::print_man(man),

@@ -2,8 +2,10 @@
 
 use std::process::{Command, Output};
 
-const EVERY_VERB: [&str; 11] =
-    ["demo", "cc", "c++", "cargo", "record", "hunt", "runs", "rank", "dump", "show", "doctor"];
+const EVERY_VERB: [&str; 12] = [
+    "demo", "cc", "c++", "cargo", "record", "hunt", "runs", "rank", "dump", "show", "header",
+    "doctor",
+];
 
 fn unpick(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_unpick")).args(arguments).output().unwrap()
