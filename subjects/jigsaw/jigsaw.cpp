@@ -5,6 +5,8 @@
  * A connection that has finished locks the list and then the factory, to count itself. The administrator locks the
  * factory and then the list. Now and then each has its first lock, and both wait for ever.
  */
+#include "../../crates/breakpoint/include/unpick.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -45,6 +47,7 @@ class SocketClientFactory {
         std::lock_guard<std::mutex> alone(list_.lock); /* BUG: 1 */
         list_.idle.push_back(client);
 #ifndef FIXED
+        UNPICK_TRIGGER(deadlock("finished-and-killed", &list_.lock, &lock_), first());
         decrement_busy_count();
 #endif
     }
@@ -53,6 +56,7 @@ class SocketClientFactory {
     int kill_clients() {
         std::lock_guard<std::mutex> alone(lock_); /* BUG: 3 */
         int before = killed_;
+        UNPICK_TRIGGER(deadlock("finished-and-killed", &lock_, &list_.lock), second());
         std::lock_guard<std::mutex> list_alone(list_.lock); /* BUG: 4 */
         killed_ += static_cast<int>(list_.idle.size());
         list_.idle.clear();

@@ -8,6 +8,8 @@
  *
  * The four places that contend for the buffer's lock are marked by the numbers of the lines they have in the paper.
  */
+#include "../../crates/breakpoint/include/unpick.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,11 @@ static void wait_beats(int beats) {
         usleep(BEAT);
 }
 
+/* One breakpoint for each order of two places that contend, after the paper. UNPICK_BREAKPOINTS=236-309 chooses one:
+ * there 236 is first. The step is to get the lock. Those that happen once in a run are waited for once. */
+#define FIRST(order, lock, most) UNPICK_STEP(conflict(order, lock), first(), bound(most))
+#define THEN(order, lock, most) UNPICK_TRIGGER(conflict(order, lock), second(), bound(most))
+
 static int is_full(const struct buffer *in) {
     return in->used == in->capacity;
 }
@@ -79,7 +86,9 @@ static struct event get(struct buffer *from) {
 }
 
 static void append(struct buffer *to, struct event event) {
+    FIRST("100-309", to, events), THEN("309-100", to, events), FIRST("100-236", to, 1), THEN("236-100", to, 1);
     pthread_mutex_lock(&to->lock); /* BUG: 100 */
+    UNPICK_DONE("100-309"), UNPICK_DONE("100-236");
     while (is_full(to))
         pthread_cond_wait(&to->changed, &to->lock); /* BUG: 1 */
     put(to, event);
@@ -89,7 +98,9 @@ static void append(struct buffer *to, struct event event) {
 }
 
 static void set_buffer_size(struct buffer *of, int capacity) {
+    FIRST("236-309", of, 1), THEN("309-236", of, 1), FIRST("236-100", of, 1), THEN("100-236", of, 1);
     pthread_mutex_lock(&of->lock); /* BUG: 236 */
+    UNPICK_DONE("236-309"), UNPICK_DONE("236-100");
     of->capacity = capacity;
 #ifdef FIXED
     pthread_cond_broadcast(&of->changed);
@@ -98,7 +109,9 @@ static void set_buffer_size(struct buffer *of, int capacity) {
 }
 
 static void close_buffer(struct buffer *in) {
+    FIRST("277-309", in, 1), THEN("309-277", in, 1);
     pthread_mutex_lock(&in->lock); /* BUG: 277 */
+    UNPICK_DONE("277-309");
     in->closed = 1;
     if (in->used == 0)
         pthread_cond_signal(&in->changed);
@@ -107,7 +120,10 @@ static void close_buffer(struct buffer *in) {
 
 /* The next event; 0 when there will be none. */
 static int take_event(struct buffer *from, struct event *event) {
+    FIRST("309-100", from, events), THEN("100-309", from, events), FIRST("309-236", from, 1), THEN("236-309", from, 1);
+    FIRST("309-277", from, 1), THEN("277-309", from, 1);
     pthread_mutex_lock(&from->lock); /* BUG: 309 */
+    UNPICK_DONE("309-100"), UNPICK_DONE("309-236"), UNPICK_DONE("309-277");
     while (from->used == 0 && !from->closed)
         pthread_cond_wait(&from->changed, &from->lock); /* BUG: 2 */
     int there_is_one = from->used > 0;

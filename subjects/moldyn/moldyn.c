@@ -5,6 +5,8 @@
  * date, and writes back the sum. When both do that at a time, the interactions of one are lost. That can happen in each of
  * some hundred steps.
  */
+#include "../../crates/breakpoint/include/unpick.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,10 +79,14 @@ static void count_interactions(int thread, long near) {
 #ifdef FIXED
     pthread_mutex_lock(&world.interactions_lock);
 #endif
+    int intrudes = UNPICK_STEP(atomicity("lost-sum", &world.interactions), intruder(), pause_ms(0)) > 0;
     long so_far = world.interactions; /* BUG: 1 */
     world.counted_by[thread] += near;
     world.fastest[thread] = fastest(thread);
+    (void)intrudes; /* where breakpoints are compiled out */
+    UNPICK_TRIGGER(atomicity("lost-sum", &world.interactions), gap(), when(!intrudes), bound(10));
     world.interactions = so_far + near; /* BUG: 2, 3 */
+    UNPICK_DONE("lost-sum");
 #ifdef FIXED
     pthread_mutex_unlock(&world.interactions_lock);
 #endif

@@ -4,6 +4,8 @@
  * `main` waits for the writer, because then all is written; it does not wait for the compressors. One that comes
  * back to the queue after it was taken down, to find out that there is nothing more to do, locks a null mutex.
  */
+#include "../../crates/breakpoint/include/unpick.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +58,9 @@ static void queue_init(struct queue *fifo) {
 
 static void queue_delete(struct queue *fifo) {
     pthread_cond_broadcast(&fifo->not_full);
+    UNPICK_STEP(conflict("taken-down-in-use", fifo), first());
     fifo->mutex = NULL; /* BUG: 1 */
+    UNPICK_DONE("taken-down-in-use");
 }
 
 static void queue_add(struct queue *fifo, struct block *block) {
@@ -77,6 +81,7 @@ static void queue_close(struct queue *fifo) {
 
 /* The next block, or NULL when there will be none. */
 static struct block *queue_take(struct queue *fifo) {
+    UNPICK_TRIGGER(conflict("taken-down-in-use", fifo), second(), when(statistics.blocks == output.blocks), bound(1));
     pthread_mutex_t *mutex = fifo->mutex; /* BUG: 2 */
     pthread_mutex_lock(mutex);
     while (fifo->used == 0 && !fifo->all_in)

@@ -5,6 +5,9 @@
  * one. The event thread holds the lock of the repaint manager while it paints, and the caret locks itself to be
  * painted. When the caret moves just then, both wait for ever.
  */
+#include "../../crates/breakpoint/include/unpick.h"
+
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -29,8 +32,11 @@ class BasicCaret;
 class RepaintManager {
   public:
     void add_dirty_region0(Component component, int x, int width) {
+        /* Only if the event thread still has a caret to paint will it come to meet this one. */
+        UNPICK_TRIGGER(rendezvous("moved-while-painted"), first(), lock_held("caret"), when(dirty_carets_ > 0));
         std::lock_guard<std::mutex> alone(lock_); /* BUG: 2 */
         dirty_.push_back({component, x, width});
+        dirty_carets_ += component == CARET;
     }
 
     unsigned paint_dirty_regions(BasicCaret &caret);
@@ -38,6 +44,7 @@ class RepaintManager {
   private:
     std::mutex lock_;
     std::vector<Region> dirty_;
+    std::atomic<int> dirty_carets_{0};
 };
 
 class BasicCaret {
@@ -53,13 +60,16 @@ class BasicCaret {
         manager.add_dirty_region0(CARET, old, 2);
 #else
         std::lock_guard<std::mutex> alone(caret_lock_); /* BUG: 1 */
+        UNPICK_HOLDING("caret");
         int old = dot_;
         dot_ = dot;
         manager.add_dirty_region0(CARET, old, 2);
+        UNPICK_RELEASED("caret");
 #endif
     }
 
     unsigned paint() {
+        UNPICK_TRIGGER(rendezvous("moved-while-painted"), second(), pause_ms(5));
         std::lock_guard<std::mutex> alone(caret_lock_); /* BUG: 4 */
         return work(static_cast<unsigned>(dot_), 200);
     }
@@ -73,9 +83,10 @@ unsigned RepaintManager::paint_dirty_regions(BasicCaret &caret) {
     std::lock_guard<std::mutex> alone(lock_); /* BUG: 3 */
     unsigned screen = 0;
     for (const Region &region : dirty_) {
-        if (region.component == CARET)
+        if (region.component == CARET) {
             screen ^= caret.paint();
-        else
+            dirty_carets_--;
+        } else
             screen ^= work(static_cast<unsigned>(region.x + region.width), 200);
     }
     dirty_.clear();

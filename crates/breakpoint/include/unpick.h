@@ -76,8 +76,8 @@ static inline __attribute__((always_inline, unused)) int unpick_off_(void) { ret
 
 #else
 
-/* Only helps if nothing was included before. */
-#if !defined _GNU_SOURCE && !defined _POSIX_C_SOURCE
+/* Only helps if nothing was included before. Where the standard is not strict it would take functions away. */
+#if defined __STRICT_ANSI__ && !defined _GNU_SOURCE && !defined _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include <errno.h>
@@ -143,7 +143,7 @@ struct unpick_member_ {
 
 struct unpick_meeting_ {
     struct unpick_meeting_ *next;
-    int size;
+    int size, is_open; /* nobody goes on before it is open */
     struct unpick_member_ members[UNPICK_MOST_ROLES_];
 };
 
@@ -710,7 +710,6 @@ UNPICK_FN_ void unpick_call_together_(struct unpick_entry_ *entry, struct unpick
     entry->hits++;
     if (unpick_is_bound_reached_(entry))
         unpick_dismiss_waiting_(entry);
-    pthread_cond_broadcast(&unpick_p_->bell);
 }
 
 /* The thread takes its place, behind those who wait already; or makes a meeting of it. */
@@ -767,6 +766,11 @@ UNPICK_FN_ int unpick_wait_for_turn_(struct unpick_waiter_ *waiter) {
     const struct unpick_ask_ *ask = waiter->ask;
     struct timespec deadline = unpick_after_(ask->pause_ms), delay;
     const struct unpick_member_ *before;
+    while (!waiter->meeting->is_open) {
+        if (unpick_is_over_(&deadline))
+            return UNPICK_HIT_OUT_OF_ORDER;
+        unpick_wait_(&deadline);
+    }
     if (ask->role == 0 || ask->kind == UNPICK_DEADLOCK_)
         return UNPICK_HIT;
     before = &waiter->meeting->members[ask->role - 1];
@@ -814,16 +818,24 @@ UNPICK_FN_ void unpick_judge_(struct unpick_entry_ *entry, struct unpick_waiter_
     }
 }
 
+/* Shows what was counted before any step, because it may be the end of the program; and not between two steps, where it
+ * would take time. Each time at first, then ever more rarely. */
+UNPICK_FN_ void unpick_open_(const struct unpick_entry_ *entry, struct unpick_waiter_ *waiter) {
+    if ((entry->hits & (entry->hits - 1)) == 0) {
+        pthread_mutex_unlock(&unpick_p_->lock);
+        unpick_publish_();
+        pthread_mutex_lock(&unpick_p_->lock);
+    }
+    waiter->meeting->is_open = 1;
+    pthread_cond_broadcast(&unpick_p_->bell);
+}
+
 UNPICK_FN_ int unpick_meet_(struct unpick_entry_ *entry, struct unpick_waiter_ *waiter) {
     int outcome = unpick_wait_for_partners_(entry, waiter);
     if (outcome != UNPICK_HIT)
         return outcome;
     outcome = unpick_wait_for_turn_(waiter);
     entry->out_of_order += outcome == UNPICK_HIT_OUT_OF_ORDER;
-    /* Before the step: it may be the end of the program. */
-    pthread_mutex_unlock(&unpick_p_->lock);
-    unpick_publish_();
-    pthread_mutex_lock(&unpick_p_->lock);
     unpick_set_stage_(entry, waiter->meeting, waiter->ask->role, UNPICK_IN_STEP_);
     pthread_cond_broadcast(&unpick_p_->bell);
     return outcome;
@@ -865,6 +877,8 @@ UNPICK_FN_ int unpick_arrive_inside_(struct unpick_waiter_ *waiter, struct unpic
         return UNPICK_MISSED_BOUND_REACHED;
     waiter->ticket = entry->next_ticket++;
     unpick_take_place_(entry, waiter);
+    if (waiter->meeting)
+        unpick_open_(entry, waiter);
     return unpick_meet_(entry, waiter);
 }
 

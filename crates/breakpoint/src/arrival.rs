@@ -64,11 +64,22 @@ fn take_place<R: Room>(room: &R, ask: &Ask<'_>) -> Result<Ticket, Why> {
     inside.admit(ask)?;
     let (mut inside, judged) = judge(room, inside, ask);
     let (ticket, has_met) = inside.arrive(ask, &judged)?;
-    drop(inside);
     if has_met {
-        room.ring();
+        open(room, inside, ask, ticket);
     }
     Ok(ticket)
+}
+
+/// Before any step, because it may be the end of the program; and not between two steps, where it would take time.
+fn open<'a, R: Room>(room: &'a R, mut inside: R::Inside<'a>, ask: &Ask<'_>, ticket: Ticket) {
+    if inside.is_to_be_published(ask.name) {
+        drop(inside);
+        room.publish();
+        inside = room.enter();
+    }
+    inside.open(ask.name, ticket);
+    drop(inside);
+    room.ring();
 }
 
 /// Asks the own condition about everybody who waits, outside the room: it is the user's code, and may take locks
@@ -96,10 +107,8 @@ fn meet<R: Room>(room: &R, ask: &Ask<'_>, ticket: Ticket) -> Result<Passage, Why
     let inside = wait_for_partners(room, ask, ticket)?;
     let (mut inside, order) = wait_for_turn(room, inside, ask, ticket);
     inside.note_order(ask.name, order);
+    inside.go(ask, ticket);
     drop(inside);
-    // Before the step: it may be the end of the program.
-    room.publish();
-    room.enter().go(ask, ticket);
     room.ring();
     Ok(Passage { outcome: Outcome::Hit(order), ticket: Some(ticket) })
 }

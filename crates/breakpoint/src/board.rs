@@ -30,6 +30,8 @@ struct Waiter {
 /// One thread per role, in the order of roles.
 #[derive(Debug)]
 struct Meeting {
+    /// Nobody goes on before.
+    is_open: bool,
     members: Vec<Member>,
 }
 
@@ -53,7 +55,8 @@ pub enum Standing {
     Waiting,
     /// Met, and may go on.
     Turn,
-    /// Met, and behind a thread that will say when its step is done, or that has not gone on yet.
+    /// Met, and behind a thread that will say when its step is done, or that has not gone on yet; or the meeting is
+    /// not open yet.
     AfterStep,
     /// Met, and behind a thread that has gone on and will not say when its step is done.
     AfterDelay,
@@ -125,7 +128,15 @@ impl Board {
     fn call_together(&mut self, tickets: &[Ticket]) {
         self.waiting.retain(|waiter| !tickets.contains(&waiter.ticket));
         let member = |&ticket: &Ticket| Member { ticket, stage: Stage::Called };
-        self.meetings.push(Meeting { members: tickets.iter().map(member).collect() });
+        let members = tickets.iter().map(member).collect();
+        self.meetings.push(Meeting { is_open: false, members });
+    }
+
+    /// Whoever made the meeting lets it begin.
+    pub fn open(&mut self, ticket: Ticket) {
+        if let Some((at, _)) = self.place_of(ticket) {
+            self.meetings[at].is_open = true;
+        }
     }
 
     pub fn standing(&self, ticket: Ticket) -> Standing {
@@ -133,6 +144,9 @@ impl Board {
             return Standing::Dismissed;
         }
         let Some((meeting, role)) = self.place_of(ticket) else { return Standing::Waiting };
+        if !self.meetings[meeting].is_open {
+            return Standing::AfterStep;
+        }
         if role == 0 || !self.ordered {
             return Standing::Turn;
         }
@@ -213,6 +227,8 @@ mod tests {
         assert_eq!(board.standing(second), Standing::Waiting);
         let (first, met) = board.arrive(0, vec![second]);
         assert!(met);
+        assert_eq!(board.standing(first), Standing::AfterStep);
+        board.open(first);
         assert_eq!(board.standing(first), Standing::Turn);
         assert_eq!(board.standing(second), Standing::AfterStep);
         board.go(first, true);
@@ -228,6 +244,7 @@ mod tests {
         let mut board = Board::new(2, true);
         let (first, _) = board.arrive(0, vec![]);
         let (second, _) = board.arrive(1, vec![first]);
+        board.open(second);
         board.go(first, false);
         assert_eq!(board.standing(second), Standing::AfterDelay);
     }
@@ -237,6 +254,7 @@ mod tests {
         let mut board = Board::new(2, true);
         let (first, _) = board.arrive(0, vec![]);
         let (second, _) = board.arrive(1, vec![first]);
+        board.open(second);
         board.go(first, true);
         board.go(second, true);
         board.step_done(first);
@@ -249,6 +267,7 @@ mod tests {
         let mut board = Board::new(2, false);
         let (first, _) = board.arrive(0, vec![]);
         let (second, _) = board.arrive(1, vec![first]);
+        board.open(second);
         assert_eq!(board.standing(first), Standing::Turn);
         assert_eq!(board.standing(second), Standing::Turn);
     }
@@ -389,6 +408,7 @@ mod tests {
                         let (ticket, met) = board.arrive(role, friends.collect());
                         prop_assert_eq!(ticket as usize, known + 1);
                         prop_assert_eq!(met, naive.arrive(role, bits, roles));
+                        board.open(ticket);
                     }
                     Act::GiveUp(ticket) if ticket as usize <= known => {
                         let at = ticket as usize - 1;

@@ -156,6 +156,15 @@ impl Registry {
         Ok(entry.arrive(ask, judged))
     }
 
+    /// Whether what was counted is shown to the outside at this hit: each time at first, then ever more rarely.
+    pub fn is_to_be_published(&mut self, name: &str) -> bool {
+        self.entry(name).hits.is_power_of_two()
+    }
+
+    pub fn open(&mut self, name: &str, ticket: Ticket) {
+        self.entry(name).board.open(ticket);
+    }
+
     pub fn standing(&mut self, name: &str, ticket: Ticket) -> Standing {
         self.entry(name).board.standing(ticket)
     }

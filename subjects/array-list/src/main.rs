@@ -6,6 +6,8 @@
 use std::sync::Mutex;
 use std::thread;
 
+use unpick_breakpoint::{Breakpoint, step, trigger};
+
 struct Storage {
     elements: Vec<u64>,
     size: usize,
@@ -43,6 +45,7 @@ impl ArrayList {
     }
 
     fn remove_last(&self) -> u64 {
+        let _step = step!(Breakpoint::atomicity("shortened-while-added", self).intruder());
         let _whole = cfg!(feature = "fixed").then(|| self.whole.lock().unwrap());
         let mut storage = self.storage.lock().unwrap();
         let size = storage.size - 1;
@@ -60,6 +63,14 @@ impl ArrayList {
         let mut sum = 0u64;
         for index in 0..self.size() {
             sum = sum.wrapping_add(self.get(index)?);
+            // Somewhere in the middle of the list.
+            trigger!(
+                Breakpoint::atomicity("shortened-while-added", self)
+                    .gap()
+                    .when(|| index > 0)
+                    .ignore_first(1000)
+                    .bound(1)
+            );
         }
         Ok(sum)
     }

@@ -9,6 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use unpick_breakpoint::{Breakpoint, step, trigger};
+
+/// The object that is cleaned just when it is read, where breakpoints are on: so many are cleaned before it, and all
+/// behind it are read before.
+const CONTESTED: u64 = 45;
+
 struct Slot {
     object: Option<u64>,
     cleaned: bool,
@@ -50,6 +56,12 @@ impl Cache {
     }
 
     fn evict(&self, key: u64) {
+        let _step = step!(
+            Breakpoint::conflict("emptied-after-found", self)
+                .first()
+                .ignore_first(CONTESTED)
+                .bound(1)
+        );
         let _alone = cfg!(feature = "fixed").then(|| self.in_use.lock().unwrap());
         let Some(place) = self.index.lock().unwrap().remove(&key) else { return };
         let mut slot = self.slots[place].lock().unwrap();
@@ -64,6 +76,13 @@ impl Cache {
         match self.find(key) {
             Some(slot) => {
                 std::hint::black_box(compute(key, 2000));
+                let before = self.slots.len() as u64 - 1 - CONTESTED;
+                trigger!(
+                    Breakpoint::conflict("emptied-after-found", self)
+                        .second()
+                        .ignore_first(before)
+                        .bound(1)
+                );
                 self.read(slot)
             }
             None => Some(compute(key, 20)),

@@ -7,6 +7,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
+
+use unpick_breakpoint::{Breakpoint, step, trigger};
 
 const BUCKETS: usize = 256;
 /// In place of a node's number: the bucket ends here.
@@ -65,10 +68,22 @@ impl HashSet {
 
     fn add(&self, word: u32) -> bool {
         let _whole = cfg!(feature = "fixed").then(|| self.whole.lock().unwrap());
+        // The reader who comes from the end is there well before the other one.
+        let is_watched = word == 40;
+        let step = step!(
+            Breakpoint::atomicity("put-twice", self)
+                .intruder()
+                .when(|| is_watched)
+                .pause(Duration::ZERO)
+        );
         if self.contains(word) {
             return false;
         }
+        let intrudes = step.is_hit();
+        let is_met = || is_watched && !intrudes;
+        trigger!(Breakpoint::atomicity("put-twice", self).gap().when(is_met).bound(1));
         self.put(word, spell(word, 1500));
+        step.done();
         true
     }
 

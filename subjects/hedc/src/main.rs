@@ -7,6 +7,9 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
+
+use unpick_breakpoint::{Breakpoint, step, trigger};
 
 /// Days since 1 March of year 0, the form in which dates are easy to compute with.
 struct Calendar {
@@ -36,8 +39,13 @@ impl Calendar {
     /// The date of a day, for the archive with this name.
     fn format(&self, archive: &str, day: u32) -> (Date, String) {
         let _turn = cfg!(feature = "fixed").then(|| self.turn.lock().unwrap());
+        let step =
+            step!(Breakpoint::atomicity("set-by-another", self).intruder().pause(Duration::ZERO));
         self.set(day);
+        let intrudes = step.is_hit();
+        step.done();
         let prefix = format!("{archive}/{:08x}/", fetch(day, 300));
+        trigger!(Breakpoint::atomicity("set-by-another", self).gap().when(|| !intrudes).bound(1));
         (self.date(), prefix)
     }
 }

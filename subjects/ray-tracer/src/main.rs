@@ -7,6 +7,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
+
+use unpick_breakpoint::{Breakpoint, step, trigger};
 
 #[derive(Clone, Copy)]
 struct Vector {
@@ -81,9 +84,14 @@ impl Picture {
     fn add(&self, line: usize, sum: u64) {
         {
             let _alone = cfg!(feature = "fixed").then(|| self.adding.lock().unwrap());
+            let step =
+                step!(Breakpoint::atomicity("lost-line", self).intruder().pause(Duration::ZERO));
             let before = self.checksum.load(Ordering::SeqCst); /* BUG: 1 */
+            let intrudes = step.is_hit();
+            trigger!(Breakpoint::atomicity("lost-line", self).gap().when(|| !intrudes).bound(1));
             let after = before + sum * (line as u64 % 7 + 1);
             self.checksum.store(after, Ordering::SeqCst); /* BUG: 2, 3 */
+            step.done();
         }
         self.lines.lock().unwrap().push(line);
     }

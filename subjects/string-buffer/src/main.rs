@@ -7,6 +7,8 @@
 use std::sync::Mutex;
 use std::thread;
 
+use unpick_breakpoint::{Breakpoint, step, trigger};
+
 struct Characters {
     count: usize,
     value: Box<[u8]>,
@@ -36,6 +38,7 @@ impl StringBuffer {
 
     /// Empties the string; the characters' room is given back.
     fn clear_and_trim(&self) {
+        let _step = step!(Breakpoint::atomicity("emptied-while-appended", self).intruder());
         let mut inner = self.inner.lock().unwrap();
         inner.count = 0; /* BUG: 2 */
         inner.value = Box::default(); /* BUG: 3 */
@@ -45,6 +48,7 @@ impl StringBuffer {
     #[cfg(not(feature = "fixed"))]
     fn append(&self, other: &Self) -> bool {
         let length = other.length();
+        trigger!(Breakpoint::atomicity("emptied-while-appended", other).gap());
         self.ensure_capacity(length);
         let mut characters = Vec::with_capacity(length);
         let sound = other.get_chars(0, length, &mut characters);

@@ -7,6 +7,8 @@
 use std::sync::Mutex;
 use std::thread;
 
+use unpick_breakpoint::{Breakpoint, step, trigger};
+
 /// What stands in a place that has no element.
 const NOTHING: u64 = u64::MAX;
 
@@ -43,6 +45,7 @@ impl Vector {
     }
 
     fn remove_all_elements(&self) {
+        let _step = step!(Breakpoint::atomicity("emptied-while-copied", self).intruder());
         let mut elements = self.elements.lock().unwrap();
         elements.count = 0; /* BUG: 2 */
         elements.data = Box::default(); /* BUG: 3 */
@@ -53,6 +56,7 @@ impl Vector {
     #[cfg(not(feature = "fixed"))]
     fn to_copy(&self) -> (Vec<u64>, usize) {
         let mut places = vec![NOTHING; self.size()];
+        trigger!(Breakpoint::atomicity("emptied-while-copied", self).gap());
         let copied = self.copy_into(&mut places);
         (places, copied)
     }
