@@ -98,6 +98,7 @@ static BasicCaret caret;
 
 /* Loads a document: progress and label change all the time, the caret goes to the end of what is there by page. */
 static void load_document(int lines) {
+    UNPICK_TRIGGER(rendezvous("both-at-work"), first());
     for (int line = 0; line < lines; line++) {
         unsigned text = work(static_cast<unsigned>(line), 4000);
         if (line % 8 == 4)
@@ -109,6 +110,7 @@ static void load_document(int lines) {
 }
 
 static void event_thread(int frames, unsigned *screen) {
+    UNPICK_TRIGGER(rendezvous("both-at-work"), second());
     for (int frame = 0; frame < frames; frame++) {
         *screen ^= work(static_cast<unsigned>(frame), 30000);
         *screen ^= manager.paint_dirty_regions(caret);

@@ -8,6 +8,8 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
+use unpick_breakpoint::{Breakpoint, trigger};
+
 #[derive(Default)]
 struct Counts {
     busy: u64,
@@ -34,6 +36,7 @@ impl SocketClientFactory {
         let mut idle = self.idle.lock().unwrap(); /* BUG: 1 */
         idle.push(client);
         if !cfg!(feature = "fixed") {
+            trigger!(Breakpoint::deadlock("finished-and-killed", &self.idle, &self.counts).first());
             self.decrement_busy_count();
         }
     }
@@ -46,6 +49,7 @@ impl SocketClientFactory {
     /// Closes what is idle.
     fn kill_clients(&self) {
         let mut counts = self.counts.lock().unwrap(); /* BUG: 3 */
+        trigger!(Breakpoint::deadlock("finished-and-killed", &self.counts, &self.idle).second());
         let mut idle = self.idle.lock().unwrap(); /* BUG: 4 */
         counts.killed += idle.len() as u64;
         idle.clear();
