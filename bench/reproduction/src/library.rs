@@ -82,6 +82,7 @@ pub fn section(options: &Options) -> Result<String, Problem> {
         });
         for &order in &subject.orders {
             let name = format!("{}-{}", order.first, order.then);
+            eprintln!("  {name}");
             orders.push(OrderRow { order, tally: runs(&with, subject, Some(&name), options.runs) });
         }
     }

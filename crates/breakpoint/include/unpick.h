@@ -896,8 +896,21 @@ UNPICK_FN_ int unpick_is_first_blame_(const char *name) {
     return 1;
 }
 
+enum { UNPICK_NO_ROLE_ = -1 };
+
 /* Does what was said make sense by itself? */
 UNPICK_FN_ int unpick_is_possible_(const struct unpick_ask_ *ask, struct unpick_text_ *complaint) {
+    if (ask->role == UNPICK_NO_ROLE_ || (ask->kind == UNPICK_OWN_ && !ask->fits)) {
+        if (unpick_is_first_blame_(ask->name))
+            unpick_write_(complaint,
+                          "unpick: breakpoint `%s` cannot be used like this: %s\n  where: %s:%d\n  why:   who meets whom "
+                          "cannot be known\n  next:  %s\n",
+                          ask->name, ask->role == UNPICK_NO_ROLE_ ? "its half is not said" : "its condition is NULL",
+                          ask->file, ask->line,
+                          ask->role == UNPICK_NO_ROLE_ ? "add first(), second(), gap(), intruder() or role(k, n)"
+                                                       : "give a function: int fits(const void *mine, const void *theirs)");
+        return 0;
+    }
     if (ask->roles < 2 || ask->role < 0 || ask->role >= ask->roles || ask->roles > UNPICK_MOST_ROLES_) {
         if (unpick_is_first_blame_(ask->name))
             unpick_write_(complaint,
@@ -1027,7 +1040,7 @@ UNPICK_FN_ void unpick_begin_(struct unpick_ask_ *ask, int says_when_done, const
     memset(ask, 0, sizeof *ask);
     ask->name = "";
     ask->roles = 2;
-    ask->role = -1;
+    ask->role = UNPICK_NO_ROLE_;
     ask->condition_holds = ask->lock_is_held = 1;
     ask->pause_ms = UNPICK_DEFAULT_PAUSE_MS_;
     ask->says_when_done = says_when_done;
@@ -1038,7 +1051,7 @@ UNPICK_FN_ void unpick_begin_(struct unpick_ask_ *ask, int says_when_done, const
 UNPICK_FN_ void unpick_for_(struct unpick_ask_ *ask, enum unpick_kind_ kind, const char *name, const volatile void *one,
                             const volatile void *other) {
     ask->kind = kind;
-    ask->name = name;
+    ask->name = name ? name : "";
     ask->one = (const void *)one;
     ask->other = (const void *)other;
 }

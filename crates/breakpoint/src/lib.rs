@@ -6,6 +6,8 @@ mod arrival;
 #[cfg(feature = "enabled")]
 mod board;
 mod breakpoint;
+#[cfg(all(test, feature = "enabled"))]
+mod chance;
 #[cfg(feature = "enabled")]
 mod complaint;
 #[cfg(feature = "enabled")]

@@ -190,3 +190,19 @@ extern "C" fn at_exit() {
     room.say_complaints();
     let _ = write!(std::io::stderr(), "{}", summary());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A child of fork has the memory of its parent and another process id.
+    #[test]
+    fn a_room_that_the_parent_has_claimed_is_not_entered_by_its_child() {
+        let (parent, child) = (100, 101);
+        let rooms = [const { ProcessRoom::new() }; 2];
+        assert!(rooms[0].belongs_to(parent));
+        assert!(rooms[0].belongs_to(parent), "it stays the parent's");
+        assert!(!rooms[0].belongs_to(child));
+        assert!(rooms[1].belongs_to(child), "the child claims the next one");
+    }
+}

@@ -272,6 +272,29 @@ fn a_hit_that_kills_the_program_is_in_the_report() {
 }
 
 #[test]
+fn a_breakpoint_without_a_half_is_refused_with_a_reason() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = r#"
+#include "unpick.h"
+int main(void) {
+    int outcome = UNPICK_TRIGGER(rendezvous("halfless"), pause_ms(60000));
+    outcome += UNPICK_TRIGGER(rendezvous("halfless"), pause_ms(60000));
+    return outcome == 2 * UNPICK_MISSED_CONTRADICTION ? 0 : 1;
+}
+"#;
+    let source = written(scratch.path(), "halfless.c", text);
+    let program = compiled(scratch.path(), "gcc", &ON, &[source]).unwrap();
+    let output = run(&program, &[]);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        said.matches("`halfless` cannot be used like this: its half is not said").count(),
+        1
+    );
+    assert!(said.contains("halfless.c:4") && said.contains("next:  add first()"), "{said}");
+}
+
+#[test]
 fn a_state_that_is_too_long_is_refused_with_a_reason() {
     let scratch = tempfile::tempdir().unwrap();
     let text = r#"

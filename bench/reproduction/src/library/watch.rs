@@ -10,6 +10,8 @@ use serde::Deserialize;
 
 /// How often it is looked whether the program has ended.
 const LOOK: Duration = Duration::from_micros(300);
+/// How often it is looked whether it still moves, which costs more.
+const LOOK_CLOSELY: Duration = Duration::from_millis(50);
 /// A program of which no thread was scheduled for so long hangs: six times the pause of a breakpoint.
 const STILL: Duration = Duration::from_millis(600);
 /// Whatever it does, it ends then.
@@ -50,17 +52,22 @@ pub fn run(program: &Path, arguments: &[String], only: Option<&str>) -> Run {
 
 /// None if it hangs; then it was killed.
 fn end_of(child: &mut Child, start: Instant) -> Option<ExitStatus> {
-    let mut last = (Instant::now(), 0);
+    let mut last_move = (Instant::now(), 0);
+    let mut last_look = Instant::now();
     loop {
         if let Some(status) = child.try_wait().expect("it is our child") {
             return Some(status);
         }
         sleep(LOOK);
-        let switches = switches_of(child.id());
-        if switches != last.1 {
-            last = (Instant::now(), switches);
+        if last_look.elapsed() < LOOK_CLOSELY {
+            continue;
         }
-        if last.0.elapsed() > STILL || start.elapsed() > LIMIT {
+        last_look = Instant::now();
+        let switches = switches_of(child.id());
+        if switches != last_move.1 {
+            last_move = (Instant::now(), switches);
+        }
+        if last_move.0.elapsed() > STILL || start.elapsed() > LIMIT {
             // It may have ended just now, which is all the same.
             let _ = child.kill();
             let _ = child.wait();
