@@ -7,7 +7,6 @@
  */
 #include "../../crates/breakpoint/include/unpick.h"
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -19,6 +18,15 @@ static unsigned work(unsigned seed, int rounds) {
         seed = (seed ^ (seed >> 15)) * 2246822519u + 1u;
     return seed;
 }
+
+#ifdef UNPICK_BREAKPOINTS
+#include <atomic>
+/* Carets that the event thread still has to paint. */
+static std::atomic<int> dirty_carets;
+#define COUNT_CARETS(more) (dirty_carets += (more))
+#else
+#define COUNT_CARETS(more) ((void)0)
+#endif
 
 enum Component { LABEL, PROGRESS_BAR, CARET };
 
@@ -33,10 +41,10 @@ class RepaintManager {
   public:
     void add_dirty_region0(Component component, int x, int width) {
         /* Only if the event thread still has a caret to paint will it come to meet this one. */
-        UNPICK_TRIGGER(rendezvous("moved-while-painted"), first(), lock_held("caret"), when(dirty_carets_ > 0));
+        UNPICK_TRIGGER(rendezvous("moved-while-painted"), first(), lock_held("caret"), when(dirty_carets > 0));
         std::lock_guard<std::mutex> alone(lock_); /* BUG: 2 */
         dirty_.push_back({component, x, width});
-        dirty_carets_ += component == CARET;
+        COUNT_CARETS(component == CARET);
     }
 
     unsigned paint_dirty_regions(BasicCaret &caret);
@@ -44,7 +52,6 @@ class RepaintManager {
   private:
     std::mutex lock_;
     std::vector<Region> dirty_;
-    std::atomic<int> dirty_carets_{0};
 };
 
 class BasicCaret {
@@ -85,7 +92,7 @@ unsigned RepaintManager::paint_dirty_regions(BasicCaret &caret) {
     for (const Region &region : dirty_) {
         if (region.component == CARET) {
             screen ^= caret.paint();
-            dirty_carets_--;
+            COUNT_CARETS(-1);
         } else
             screen ^= work(static_cast<unsigned>(region.x + region.width), 200);
     }

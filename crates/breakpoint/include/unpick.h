@@ -97,7 +97,8 @@ static inline __attribute__((always_inline, unused)) int unpick_off_(void) { ret
 extern "C" {
 #endif
 
-#define UNPICK_FN_ static __attribute__((unused))
+/* Where the program is built with ThreadSanitizer's hooks, as `unpick cc` does, they are for the program, not for this. */
+#define UNPICK_FN_ static __attribute__((unused, no_sanitize_thread))
 
 enum { UNPICK_MOST_ROLES_ = 32, UNPICK_MOST_JUDGED_ = 64, UNPICK_MOST_LOCKS_ = 16, UNPICK_STATE_BYTES_ = 64 };
 enum { UNPICK_LONGEST_PAUSE_MS_ = 600000, UNPICK_DEFAULT_PAUSE_MS_ = 100, UNPICK_ORDER_DELAY_MS_ = 10 };

@@ -103,10 +103,7 @@ impl Board {
     }
 
     /// Fills this role and those after it; takes back what does not lead to the end.
-    fn choose<'a>(&'a self, role: usize, newcomer: &Waiter, chosen: &mut Vec<&'a Waiter>) -> bool
-    where
-        Waiter: 'a,
-    {
+    fn choose<'a>(&'a self, role: usize, newcomer: &Waiter, chosen: &mut Vec<&'a Waiter>) -> bool {
         if role == self.roles {
             return true;
         }

@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::thread;
 
-use unpick_breakpoint::{Breakpoint, step, trigger};
+use unpick_breakpoint::{Breakpoint, step};
 
 struct Characters {
     count: usize,
@@ -48,7 +48,7 @@ impl StringBuffer {
     #[cfg(not(feature = "fixed"))]
     fn append(&self, other: &Self) -> bool {
         let length = other.length();
-        trigger!(Breakpoint::atomicity("emptied-while-appended", other).gap());
+        unpick_breakpoint::trigger!(Breakpoint::atomicity("emptied-while-appended", other).gap());
         self.ensure_capacity(length);
         let mut characters = Vec::with_capacity(length);
         let sound = other.get_chars(0, length, &mut characters);

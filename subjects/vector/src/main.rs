@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::thread;
 
-use unpick_breakpoint::{Breakpoint, step, trigger};
+use unpick_breakpoint::{Breakpoint, step};
 
 /// What stands in a place that has no element.
 const NOTHING: u64 = u64::MAX;
@@ -56,7 +56,7 @@ impl Vector {
     #[cfg(not(feature = "fixed"))]
     fn to_copy(&self) -> (Vec<u64>, usize) {
         let mut places = vec![NOTHING; self.size()];
-        trigger!(Breakpoint::atomicity("emptied-while-copied", self).gap());
+        unpick_breakpoint::trigger!(Breakpoint::atomicity("emptied-while-copied", self).gap());
         let copied = self.copy_into(&mut places);
         (places, copied)
     }
