@@ -10,6 +10,7 @@ mod watch;
 
 use std::path::Path;
 
+use unpick_bench_results::machine;
 use unpick_problem::Problem;
 use unpick_subjects::{Order, Subject, subjects};
 
@@ -67,6 +68,7 @@ pub struct OrderRow {
 
 /// The section of the results.
 pub fn section(options: &Options) -> Result<String, Problem> {
+    let load_before = machine::load();
     let all = subjects();
     let mut rows = Vec::new();
     let mut orders = Vec::new();
@@ -86,7 +88,7 @@ pub fn section(options: &Options) -> Result<String, Problem> {
             orders.push(OrderRow { order, tally: runs(&with, subject, Some(&name), options.runs) });
         }
     }
-    Ok(report::section(&rows, &orders))
+    Ok(report::section(&rows, &orders, &load_before))
 }
 
 fn named<'a>(all: &'a [Subject], name: &str) -> Result<&'a Subject, Problem> {

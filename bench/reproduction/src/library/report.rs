@@ -9,10 +9,14 @@ use crate::library::{OrderRow, Row};
 /// What every breakpoint must reach.
 const TARGET: f64 = 0.99;
 
-pub fn section(rows: &[Row], orders: &[OrderRow]) -> String {
+pub fn section(rows: &[Row], orders: &[OrderRow], load_before: &str) -> String {
     let command = command_line("unpick-bench-reproduction", std::env::args());
     let runs = rows.first().map_or(0, |row| row.with.runs);
-    let further = [format!("{runs} runs each"), format!("command: `{command}`")];
+    let further = [
+        format!("load before (1, 5 and 15 minutes): {load_before}"),
+        format!("{runs} runs each"),
+        format!("command: `{command}`"),
+    ];
     let facts = setting(&["gcc", "rustc"], &further);
     let mut parts = vec![
         "## Reproduction by breakpoints in the source".to_owned(),
