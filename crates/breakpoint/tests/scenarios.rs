@@ -127,10 +127,10 @@ impl Stage {
     fn obey(&self, player: &mut Player, words: &[&str]) {
         match words {
             ["trigger", rest @ ..] => player.told.push(trigger!(self.breakpoint(rest))),
-            ["step", name @ .., _last] if name.len() > 1 => {
-                let step = step!(self.breakpoint(&words[1..]));
+            ["step", rest @ ..] => {
+                let step = step!(self.breakpoint(rest));
                 player.told.push(step.outcome());
-                player.steps.insert(words[2].to_owned(), step);
+                player.steps.insert(rest[1].to_owned(), step);
             }
             ["done", name] => drop(player.steps.remove(*name)),
             ["waits", name, count] => wait_until(|| waiting(name) >= count.parse().unwrap()),
