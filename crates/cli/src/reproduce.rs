@@ -63,6 +63,9 @@ pub struct Reproduce {
     /// Run once in gdb, and stop when the last step is about to be made
     #[arg(long, conflicts_with_all = ["runs", "time", "inverse", "json"])]
     gdb: bool,
+    /// Make as many runs without forcing anything, for comparison
+    #[arg(long)]
+    compare: bool,
     #[command(flatten)]
     plan: PlanOptions,
     #[command(flatten)]
@@ -90,8 +93,9 @@ pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
         return debugger::run(&forcing, &Plan { stop: true, ..plan });
     }
     let plan = reproduce.calibrated(&forcing, plan)?;
-    let tally = reproduce.tally(&forcing, &plan)?;
-    reproduce.tell(&plan, &tally)
+    let tally = reproduce.tally(&forcing, Some(&plan))?;
+    let alone = reproduce.compare.then(|| reproduce.tally(&forcing, None)).transpose()?;
+    reproduce.tell(&plan, &tally, alone.as_ref())
 }
 
 impl Reproduce {
@@ -110,24 +114,25 @@ impl Reproduce {
         calibrated(forcing, plan, &self.plan, self.time.map(|time| time / 4))
     }
 
-    fn tally(&self, forcing: &Forcing, plan: &Plan) -> Result<Tally, Problem> {
+    fn tally(&self, forcing: &Forcing, plan: Option<&Plan>) -> Result<Tally, Problem> {
         let runs = self.runs.unwrap_or(USUAL_RUNS);
         let time = self.time.or(self.runs.is_none().then_some(USUAL_TIME));
         let bar = terminal::progress_bar(u64::from(runs), self.quiet);
-        repeat(forcing, Some(plan), runs, time, &bar)
+        repeat(forcing, plan, runs, time, &bar)
     }
 
-    fn tell(&self, plan: &Plan, tally: &Tally) -> Result<ExitCode, Problem> {
+    fn tell(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> Result<ExitCode, Problem> {
         if tally.usable() == 0 {
             return Err(nothing_usable(tally));
         }
+        let json = || tally.to_json(plan, alone) + "\n";
         match &self.json {
-            Some(file) if file == Path::new("-") => print(&(tally.to_json(plan) + "\n"))?,
-            Some(file) => write_file(file, &(tally.to_json(plan) + "\n"))?,
+            Some(file) if file == Path::new("-") => print(&json())?,
+            Some(file) => write_file(file, &json())?,
             None => {}
         }
         if self.json.as_deref() != Some(Path::new("-")) {
-            print(&self.text(plan, tally))?;
+            print(&self.text(plan, tally, alone))?;
         }
         if tally.came_about(plan) == 0 {
             return Err(tally.obstacle(plan));
@@ -135,13 +140,13 @@ impl Reproduce {
         Ok(ExitCode::from(if tally.failed > 0 { exit::FINDINGS } else { 0 }))
     }
 
-    fn text(&self, plan: &Plan, tally: &Tally) -> String {
+    fn text(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> String {
         let what = match self.run {
             Some(run) => format!("the deadlock of run {run}"),
             None => format!("finding {}", self.number),
         };
         let way = if self.inverse { "its inverse order" } else { "its order" };
-        let mut text = format!("{what}, {way} forced\n\n{}\n", tally.table(plan));
+        let mut text = format!("{what}, {way} forced\n\n{}\n", tally.table(plan, alone));
         text += &self.next(tally);
         text
     }

@@ -72,12 +72,26 @@ impl Tally {
     }
 
     /// For people.
-    pub fn table(&self, plan: &Plan) -> String {
+    pub fn table(&self, plan: &Plan, alone: Option<&Tally>) -> String {
         let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_header(["forced", "hit", "failed"]);
-        let failed = format!("{} ({})", self.failed, percent(self.failed, self.usable()));
-        table.add_row([self.usable().to_string(), self.hits.to_string(), failed]);
-        table.column_iter_mut().for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        table.load_preset(presets::NOTHING).set_header(["", "runs", "hit", "failed"]);
+        table.add_row([
+            "forced".into(),
+            self.usable().to_string(),
+            self.hits.to_string(),
+            self.failures(),
+        ]);
+        if let Some(alone) = alone {
+            table.add_row([
+                "left alone".into(),
+                alone.usable().to_string(),
+                "-".into(),
+                alone.failures(),
+            ]);
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
         let mut text = format!("{table}\n\n{}\n", self.steps(plan));
         if let Some(why) = &self.first_failure {
             text += &format!("the first that failed: {why}\n");
@@ -87,6 +101,10 @@ impl Tally {
             text += &format!("{} more could not be used; the last one: {why}\n", self.unusable);
         }
         text
+    }
+
+    fn failures(&self) -> String {
+        format!("{} ({})", self.failed, percent(self.failed, self.usable()))
     }
 
     /// Who came where, step by step.
@@ -109,7 +127,7 @@ impl Tally {
     }
 
     /// As `docs/schema/reproduce.schema.json` says.
-    pub fn to_json(&self, plan: &Plan) -> String {
+    pub fn to_json(&self, plan: &Plan, alone: Option<&Tally>) -> String {
         let steps = plan.steps.iter().zip(&self.outcome.steps).map(|(step, outcome)| {
             json!({
                 "thread": step.role,
@@ -134,6 +152,14 @@ impl Tally {
             "held_ms": milliseconds(self.outcome.held),
             "median_until_hit_ms": self.median_until_hit().map(milliseconds),
             "first_failure": self.first_failure,
+            "pause_ms": milliseconds(plan.pause),
+            "bound": plan.bound,
+            "ignored": plan.ignored,
+            "left_alone": alone.map(|alone| json!({
+                "runs": alone.usable(),
+                "failed": alone.failed,
+                "duration_ms": milliseconds(alone.time),
+            })),
             "steps": steps.collect::<Vec<_>>(),
         });
         serde_json::to_string_pretty(&value).expect("plain values can always be written")
