@@ -9,9 +9,6 @@ use unpick_subjects::Subject;
 
 use crate::stress::Rate;
 
-/// A hung run is a failing one after this long.
-const TIMEOUT: &str = "20s";
-
 /// How far a hunt goes.
 pub enum Bound<'a> {
     /// Until it has enough, at most this long.
@@ -25,6 +22,8 @@ pub struct Hunt<'a> {
     pub program: &'a Path,
     pub store: PathBuf,
     pub bound: Bound<'a>,
+    /// A hung run is a failing one after this long.
+    pub timeout: &'a str,
 }
 
 /// The last line of `hunt --json-lines`, as far as it is needed.
@@ -47,7 +46,7 @@ impl Hunt<'_> {
     pub fn run(&self) -> Result<Ended, Problem> {
         let _ = std::fs::remove_dir_all(&self.store);
         let mut command = Command::new(self.unpick);
-        command.args(["hunt", "--json-lines", "--timeout", TIMEOUT]);
+        command.args(["hunt", "--json-lines", "--timeout", self.timeout]);
         match self.bound {
             Bound::Time(time) => command.args(["--time", time]),
             Bound::Runs(runs) => {

@@ -1,32 +1,11 @@
-//! Ranking benchmark: does a hunt find the known bug of every subject, and does it come first?
-//!
-//! Takes   `subjects/` with what is true about each, and the `unpick` command.
-//! Gives   per subject: failure rates, where the true pattern stands, the figures of UNICORN's and Falcon's studies beside what the
-//!         papers have; with targets; on the terminal and (with `--out`) as a section of docs/RESULTS.md.
-//! Method  the subject is built as it is and run bare; built with Unpick and hunted; then the stored runs are
-//!         ranked with all failing runs, and with five of them at a time.
-//! Misses  how the figures vary between hunts: each subject is hunted once.
-//! Cost    about a minute per subject; `--again` ranks stored runs and takes seconds.
+//! The command of the ranking benchmark.
 #![forbid(unsafe_code)]
-
-mod figures;
-mod hunt;
-mod measure;
-mod options;
-mod papers;
-mod report;
-mod stress;
-mod study;
-mod truth;
-mod twins;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use unpick_bench_results::{machine, write_section};
-use unpick_problem::Problem;
-
-use crate::options::Options;
+use unpick_bench_ranking::options::Options;
+use unpick_bench_ranking::run;
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -36,12 +15,4 @@ fn main() -> ExitCode {
             ExitCode::from(problem.exit_code())
         }
     }
-}
-
-fn run(options: &Options) -> Result<(), Problem> {
-    let load_before = machine::load();
-    let rows = measure::measure(options)?;
-    let section = report::section(&rows, &load_before);
-    println!("{section}");
-    options.out.as_ref().map_or(Ok(()), |file| write_section(file, "bench/ranking", &section))
 }

@@ -15,6 +15,9 @@ use crate::study::{Study, study};
 use crate::truth::Truth;
 use crate::twins::{Tool, build};
 
+/// A hung run is a failing one after this long.
+const TIMEOUT: &str = "20s";
+
 /// What takes running programs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Measured {
@@ -129,7 +132,8 @@ impl Place<'_> {
         of: &str,
         bound: Bound<'_>,
     ) -> Result<crate::hunt::Ended, Problem> {
-        Hunt { unpick, subject: self.subject, program, store: self.store(of), bound }.run()
+        let (subject, store) = (self.subject, self.store(of));
+        Hunt { unpick, subject, program, store, bound, timeout: TIMEOUT }.run()
     }
 
     fn write(&self, measured: &Measured) -> Result<(), Problem> {

@@ -1,6 +1,6 @@
 //! The command line: one place per option, with name, default and help.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use unpick_problem::Problem;
@@ -67,15 +67,20 @@ impl Options {
 
     /// The `unpick` command to measure.
     pub fn unpick(&self) -> Result<PathBuf, Problem> {
-        let beside = || Some(std::env::current_exe().ok()?.with_file_name("unpick"));
-        let path = self.unpick.clone().or_else(beside).unwrap_or_default();
-        path.canonicalize().map_err(|error| {
-            Problem::usage("the unpick command is not there")
-                .at("file", path.display())
-                .why(error)
-                .next("cargo build --release -p unpick-cli, or say where: --unpick PATH")
-        })
+        unpick_command(self.unpick.as_deref())
     }
+}
+
+/// The `unpick` command that was named, or the one beside this program.
+pub fn unpick_command(named: Option<&Path>) -> Result<PathBuf, Problem> {
+    let beside = || Some(std::env::current_exe().ok()?.with_file_name("unpick"));
+    let path = named.map(Path::to_owned).or_else(beside).unwrap_or_default();
+    path.canonicalize().map_err(|error| {
+        Problem::usage("the unpick command is not there")
+            .at("file", path.display())
+            .why(error)
+            .next("cargo build --release -p unpick-cli, or say where: --unpick PATH")
+    })
 }
 
 #[cfg(test)]

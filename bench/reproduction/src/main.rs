@@ -6,6 +6,7 @@
 //! Cost    some seconds per subject; those that hang take a second per run.
 #![forbid(unsafe_code)]
 
+mod forcing;
 mod library;
 mod options;
 
@@ -31,6 +32,7 @@ fn run(options: &Options) -> Result<(), Problem> {
     for part in options.parts() {
         let section = match part {
             Part::Library => library::section(options)?,
+            Part::Forcing => forcing::section(options)?,
         };
         println!("{section}");
         if let Some(file) = &options.out {

@@ -1,0 +1,131 @@
+//! One subject: hunted, forced, confirmed, pinned, checked.
+
+use std::fs;
+use std::path::Path;
+
+use unpick_bench_ranking::hunt::{Bound, Hunt};
+use unpick_bench_ranking::truth::Truth;
+use unpick_bench_ranking::twins::{Tool, build};
+use unpick_findings::{Confirmation, Finding, Findings};
+use unpick_problem::Problem;
+use unpick_subjects::{Subject, Twin};
+
+use super::unpick::{Reproduced, Unpick};
+use crate::options::Options;
+
+/// Runs of each kind for a confirmation.
+const CONFIRMED_BY: u32 = 10;
+const CHECKED_BY: u32 = 20;
+
+/// What was seen of a subject.
+#[derive(Debug, Default)]
+pub struct Row {
+    pub name: String,
+    /// Of the first finding; `deadlock`.
+    pub pattern: String,
+    pub reproduced: Reproduced,
+    /// Of the finding that has the true pattern, or of the deadlock.
+    pub verdict: Option<Confirmation>,
+    /// Other findings that were called the cause.
+    pub wrong_causes: u32,
+    /// Exit codes of `unpick check` on the buggy and on the fixed twin.
+    pub buggy: Option<i32>,
+    pub fixed: Option<i32>,
+    /// What went wrong.
+    pub trouble: Option<String>,
+}
+
+impl Row {
+    pub fn in_short(&self) -> String {
+        let Reproduced { runs, hits, failed, .. } = &self.reproduced;
+        let verdict = self.verdict.map_or("no verdict", Confirmation::name);
+        let trouble = self.trouble.as_deref().unwrap_or_default();
+        format!(
+            "{}, {failed} of {runs} failed, {hits} hit; {verdict}, {} wrong; check {:?}, fixed {:?} {trouble}",
+            self.pattern, self.wrong_causes, self.buggy, self.fixed
+        )
+    }
+
+    /// Mean time of a forced run over that of one left alone.
+    pub fn ratio(&self) -> Option<f64> {
+        let alone = self.reproduced.left_alone.as_ref()?;
+        let mean = |time: f64, runs: u32| (runs > 0).then(|| time / f64::from(runs));
+        Some(
+            mean(self.reproduced.duration_ms, self.reproduced.runs)?
+                / mean(alone.duration_ms, alone.runs)?,
+        )
+    }
+}
+
+pub fn measure(subject: &Subject, command: &Path, options: &Options) -> Result<Row, Problem> {
+    let folder = options.folder_of(subject)?;
+    let buggy = build(subject, Twin::Buggy, Tool::Unpick(command), &options.work()?)?;
+    let _ = fs::remove_dir_all(folder.join(".unpick"));
+    hunt(subject, command, &buggy, &folder, options)?;
+    let unpick = Unpick { command, folder };
+    let mut row = Row { name: subject.name.clone(), ..Row::default() };
+    // A subject that cannot be forced is a row of the table, not the end of the benchmark.
+    if let Err(problem) = fill(&mut row, subject, &unpick, &buggy, command, options) {
+        row.trouble = Some(problem.to_string().lines().take(3).collect::<Vec<_>>().join(" "));
+    }
+    Ok(row)
+}
+
+fn hunt(
+    subject: &Subject,
+    unpick: &Path,
+    program: &Path,
+    folder: &Path,
+    options: &Options,
+) -> Result<(), Problem> {
+    let store = folder.join(".unpick");
+    let timeout = if subject.hangs() { "1s" } else { "20s" };
+    let hunt = Hunt { unpick, subject, program, store, bound: Bound::Time(&options.time), timeout };
+    hunt.run().map(drop)
+}
+
+fn fill(
+    row: &mut Row,
+    subject: &Subject,
+    unpick: &Unpick<'_>,
+    buggy: &Path,
+    command: &Path,
+    options: &Options,
+) -> Result<(), Problem> {
+    let findings = unpick.findings().ok_or_else(nothing_found)?;
+    let deadlock = deadlock_of(&findings);
+    row.pattern = match deadlock {
+        Some(_) => "deadlock".to_owned(),
+        None => findings.findings.first().ok_or_else(nothing_found)?.pattern.clone(),
+    };
+    row.reproduced = unpick.reproduce(deadlock, options.runs)?;
+    judge(row, subject, &unpick.confirm(CONFIRMED_BY)?);
+    let file = unpick.pin(deadlock)?;
+    row.buggy = unpick.check(&file, buggy, &subject.arguments, CHECKED_BY);
+    let fixed = build(subject, Twin::Fixed, Tool::Unpick(command), &options.work()?)?;
+    row.fixed = unpick.check(&file, &fixed, &subject.arguments, CHECKED_BY);
+    Ok(())
+}
+
+/// A run that hung in a deadlock, if that is how failing runs failed.
+fn deadlock_of(findings: &Findings) -> Option<u32> {
+    findings.hangs.iter().find(|hang| hang.deadlock).map(|hang| hang.example_run)
+}
+
+fn judge(row: &mut Row, subject: &Subject, findings: &Findings) {
+    let deadlock = findings.hangs.iter().find(|hang| hang.deadlock);
+    let truth = Truth::of(subject);
+    let is_true = |finding: &Finding| truth.as_ref().is_some_and(|truth| truth.is_in(finding));
+    let of_deadlock = deadlock.and_then(|hang| hang.confirmed);
+    let of_truth = findings.findings.iter().find(|finding| is_true(finding));
+    let confirmed = of_deadlock.or(of_truth.and_then(|finding| finding.confirmed));
+    row.verdict = confirmed.map(|confirmed| confirmed.verdict);
+    let is_wrong = |finding: &&Finding| {
+        finding.confirmed.is_some_and(|by| by.verdict == Confirmation::Cause) && !is_true(finding)
+    };
+    row.wrong_causes = findings.findings.iter().filter(is_wrong).count() as u32;
+}
+
+fn nothing_found() -> Problem {
+    Problem::own_fault("the hunt found nothing to force")
+}
