@@ -21,7 +21,6 @@ pub struct Reproduced {
     pub runs: u32,
     pub hits: u32,
     pub failed: u32,
-    pub unusable: u32,
     pub duration_ms: f64,
     pub median_until_hit_ms: Option<f64>,
     pub left_alone: Option<LeftAlone>,
