@@ -28,7 +28,7 @@ use crate::record::fresh_seed;
 const FORCED_FOLDER: &str = "forced";
 /// A run that hangs is not waited for longer than so many times the longest of those that did not, but at least this long.
 const PATIENCE: u32 = 20;
-const SHORTEST_TIMEOUT: Duration = Duration::from_secs(2);
+const SHORTEST_TIMEOUT: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_secs(1);
 /// As a hunt's.
@@ -44,7 +44,7 @@ pub struct JudgeOptions {
     /// A shell command that judges a run, as in unpick hunt
     #[arg(long, value_name = "COMMAND")]
     pub oracle: Option<OsString>,
-    /// A run that takes longer hangs; without it, twenty times as long as the longest run that passed, at least 2s
+    /// A run that takes longer hangs; without it, twenty times as long as the longest run that passed, at least 1s
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 }
