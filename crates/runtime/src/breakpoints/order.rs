@@ -146,6 +146,8 @@ pub struct Order {
     /// How often threads came to each step or its gates.
     came: [u64; MOST_STEPS],
     excused: [(Who, u8); MOST_EXCUSED],
+    /// The thread that asks has used an excuse: it is not stopped at this place, whatever else that is for.
+    is_free: bool,
     next_excuse: usize,
     /// Counts meetings: who waits at one goes on when it has changed.
     meetings: u32,
@@ -166,6 +168,8 @@ struct Region {
     is_leaving: bool,
     /// Robbed of the region while inside.
     robbed: Option<Who>,
+    /// Another has made a step since.
+    is_disturbed: bool,
     /// Roles that have gone through since the last inverse hit, as bits, and by whom the first.
     seen: u32,
     seen_by: Who,
@@ -190,10 +194,18 @@ impl Order {
             waiting: [0; MOST_WAITING],
             came: [0; MOST_STEPS],
             excused: [(0, 0); MOST_EXCUSED],
+            is_free: false,
             next_excuse: 0,
             meetings: 0,
             met: [(0, 0); MOST_ROLES],
-            region: Region { owner: None, is_leaving: false, robbed: None, seen: 0, seen_by: 0 },
+            region: Region {
+                owner: None,
+                is_leaving: false,
+                robbed: None,
+                is_disturbed: false,
+                seen: 0,
+                seen_by: 0,
+            },
             reversal: Reversal { last_seen: 0, is_counted: false },
             first_made: Made::none(),
             last_made: Made::none(),
@@ -211,6 +223,7 @@ impl Order {
         self.event_of(plan, who, now);
         self.settle_by_time(plan, now);
         let mut answer = Answer::Pass;
+        self.is_free = false;
         for arrival in arrivals {
             self.asked_for = arrival.bytes;
             let judged = match plan.mode {
@@ -226,6 +239,9 @@ impl Order {
                 Answer::Wait { .. } => answer = judged,
                 Answer::Pass => {}
             }
+        }
+        if self.is_free && matches!(answer, Answer::Wait { .. }) {
+            answer = Answer::Pass;
         }
         self.set_waiting(who, matches!(answer, Answer::Wait { .. }));
         answer
@@ -333,6 +349,9 @@ impl Order {
         if self.region.owner.is_some_and(|(owner, _)| owner == who) {
             self.region.owner = None;
         }
+        if self.region.robbed == Some(who) {
+            self.region.robbed = None;
+        }
     }
 
     fn has_steps_left(&self, plan: &Plan, who: Who) -> bool {
@@ -398,8 +417,8 @@ impl Order {
     }
 
     fn wait_unless_excused(&mut self, who: Who, entry: &Entry) -> Answer {
-        let is_free = self.is_excused(who, entry);
-        if is_free { Answer::Pass } else { Answer::Wait { step: entry.step } }
+        self.is_free |= self.is_excused(who, entry);
+        Answer::Wait { step: entry.step }
     }
 
     /// If nobody waits after the first step: takes up the one that was made on the bytes of this arrival, by the thread itself if
@@ -536,20 +555,31 @@ impl Order {
     fn serialise(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
         let entry = arrival.entry;
         let is_inside = self.region.owner.is_some_and(|(owner, _)| owner == who);
-        if !is_inside && plan.is_entrance(entry) {
-            if self.region.owner.is_some() {
-                return Answer::Wait { step: entry.step };
-            }
+        let enters = !is_inside && plan.is_entrance(entry);
+        if enters && self.region.owner.is_some() {
+            return Answer::Wait { step: entry.step };
+        }
+        if enters {
             self.region.owner = Some((who, entry.role));
             self.region.is_leaving = false;
-        } else if !is_inside && self.region.robbed.is_some_and(|robbed| robbed != who) {
-            // Somebody else's step while one is inside who was robbed: what was to be kept apart is not.
-            if entry.purpose != Purpose::Gate {
-                self.counts.hits += 1;
-                self.region.robbed = None;
-            }
         }
+        self.watch_robbed(plan, who, entry);
         self.perhaps_leave(plan, who, entry, now)
+    }
+
+    /// Counts a hit if one who was robbed of the region goes on in it after another's step: what was to be kept apart was not.
+    fn watch_robbed(&mut self, plan: &Plan, who: Who, entry: &Entry) {
+        let Some(robbed) = self.region.robbed else { return };
+        let is_step = entry.purpose != Purpose::Gate;
+        if robbed == who && plan.is_first_of_role(entry) {
+            // It was not inside any more: it begins again.
+            self.region.robbed = None;
+        } else if robbed == who && is_step {
+            self.counts.hits += u64::from(self.region.is_disturbed);
+            self.region.robbed = None;
+        } else if is_step {
+            self.region.is_disturbed = true;
+        }
     }
 
     fn perhaps_leave(&mut self, plan: &Plan, who: Who, entry: &Entry, now: u64) -> Answer {
@@ -588,6 +618,9 @@ impl Order {
         let role = (0..MOST_ROLES as u8)
             .find(|role| plan.role(*role).is_some_and(|role| role.first == step));
         self.region.robbed = self.region.owner.map(|(owner, _)| owner);
+        // Who waited at its step makes it now.
+        self.region.is_disturbed =
+            role.and_then(|role| plan.role(role)).is_some_and(|role| !role.has_gate);
         self.region.owner = role.map(|role| (who, role));
         self.region.is_leaving = false;
         self.making = None;

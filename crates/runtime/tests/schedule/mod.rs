@@ -1,0 +1,142 @@
+//! Schedules and outcomes for tests, in the words of `unpick_events::schedule`.
+#![allow(dead_code)]
+
+use unpick_events::schedule::{
+    self, HEADER_WORDS, MODULE_TEXT_BYTES, MODULE_WORDS, Mode, Operand, PLACE_WORDS, Purpose,
+    header, place,
+};
+
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub module: u64,
+    pub offset: u64,
+    pub step: u64,
+    pub purpose: Purpose,
+    pub role: u64,
+    pub variable: Option<u64>,
+    pub operand: Operand,
+    pub bytes: u64,
+    /// Offsets in the same module, innermost first.
+    pub calls: Vec<u64>,
+    pub distance: u64,
+}
+
+impl Place {
+    /// A step on the only variable, of which the first argument is the address.
+    pub fn step(step: u64, role: u64, offset: u64) -> Place {
+        Place {
+            module: 0,
+            offset,
+            step,
+            purpose: Purpose::Step,
+            role,
+            variable: Some(0),
+            operand: Operand::First,
+            bytes: 4,
+            calls: Vec::new(),
+            distance: 0,
+        }
+    }
+
+    /// A gate that does not know its variable.
+    pub fn gate(step: u64, role: u64, offset: u64) -> Place {
+        let operand = Operand::Unknown;
+        Place { purpose: Purpose::Gate, variable: None, operand, ..Place::step(step, role, offset) }
+    }
+
+    pub fn meeting(step: u64, role: u64, offset: u64) -> Place {
+        let operand = Operand::Unknown;
+        let variable = None;
+        Place { purpose: Purpose::Meeting, variable, operand, ..Place::step(step, role, offset) }
+    }
+
+    #[must_use]
+    pub fn on(self, variable: Option<u64>) -> Place {
+        Place { variable, ..self }
+    }
+
+    #[must_use]
+    pub fn in_module(self, module: u64) -> Place {
+        Place { module, ..self }
+    }
+
+    fn words(&self) -> [u64; PLACE_WORDS] {
+        let mut words = [0; PLACE_WORDS];
+        words[place::MODULE] = self.module;
+        words[place::OFFSET] = self.offset;
+        words[place::STEP] = self.step;
+        words[place::PURPOSE] = self.purpose as u64;
+        words[place::ROLE] = self.role;
+        words[place::VARIABLE] = self.variable.unwrap_or(place::NONE);
+        words[place::OPERAND] = self.operand as u64;
+        words[place::BYTES] = self.bytes;
+        words[place::CALLS] = self.calls.len() as u64;
+        words[place::DISTANCE] = self.distance;
+        for (at, offset) in self.calls.iter().enumerate() {
+            words[place::FIRST_CALL + 2 * at] = self.module;
+            words[place::FIRST_CALL + 2 * at + 1] = *offset;
+        }
+        words
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    pub mode: Mode,
+    pub pause: u64,
+    pub budget: u64,
+    pub bound: u64,
+    pub ignored: u64,
+    /// Paths.
+    pub modules: Vec<String>,
+    pub places: Vec<Place>,
+}
+
+pub const SECOND: u64 = 1_000_000_000;
+
+impl Schedule {
+    pub fn new(mode: Mode, places: Vec<Place>) -> Schedule {
+        let modules = vec!["program".to_owned()];
+        Schedule { mode, pause: SECOND, budget: 10 * SECOND, bound: 0, ignored: 0, modules, places }
+    }
+
+    pub fn force(places: Vec<Place>) -> Schedule {
+        Schedule::new(Mode::Force, places)
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.places.iter().map(|place| place.step + 1).max().unwrap_or(0)
+    }
+
+    pub fn words(&self) -> Vec<u64> {
+        let mut words = vec![0; HEADER_WORDS];
+        words[header::MAGIC] = schedule::MAGIC;
+        words[header::MODE] = self.mode as u64;
+        words[header::PAUSE] = self.pause;
+        words[header::BUDGET] = self.budget;
+        words[header::BOUND] = self.bound;
+        words[header::IGNORED] = self.ignored;
+        words[header::STEPS] = self.steps();
+        words[header::PLACES] = self.places.len() as u64;
+        words[header::MODULES] = self.modules.len() as u64;
+        self.modules.iter().for_each(|path| words.extend(module_words(path)));
+        self.places.iter().for_each(|place| words.extend(place.words()));
+        words
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        self.words().into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+}
+
+fn module_words(path: &str) -> Vec<u64> {
+    let mut text = path.as_bytes().to_vec();
+    assert!(text.len() <= MODULE_TEXT_BYTES, "{path} is too long for a schedule");
+    text.resize(MODULE_TEXT_BYTES, 0);
+    let mut words = vec![path.len() as u64, 0];
+    words.extend(text.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())));
+    assert_eq!(words.len(), MODULE_WORDS);
+    words
+}
+
+pub const TEXT_WORDS: usize = MODULE_TEXT_BYTES / 8;
