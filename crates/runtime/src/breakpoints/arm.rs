@@ -32,16 +32,23 @@ const STUB: u64 = 16;
 const FAR_STUB: usize = 32;
 const _: () = assert!(MOST_PLACES * FAR_STUB <= PAGE as usize);
 
-/// The addresses of a module.
+/// The addresses of a module, and of its code. What is in neither code nor data may not even be readable.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
     pub low: u64,
     pub high: u64,
+    pub code: u64,
+    pub code_end: u64,
 }
 
 impl Range {
     fn has(&self, address: u64) -> bool {
         (self.low..self.high).contains(&address)
+    }
+
+    /// Whether there is room for a call that returns to `address`.
+    fn has_code_before(&self, address: u64) -> bool {
+        self.code.saturating_add(6) <= address && address <= self.code_end
     }
 }
 
@@ -54,6 +61,18 @@ pub fn entries_at(plan: &Plan, site: usize) -> impl Iterator<Item = (usize, &Ent
 /// A call site as frames keep it.
 pub fn address_of(call: &Call) -> u32 {
     BIASES[call.module as usize].load(Relaxed).wrapping_add(call.offset) as u32
+}
+
+/// A module comes: if it was there before and has gone, what was known of its places is of no use.
+pub fn forget(plan: &Plan, module: u8) {
+    for (at, _) in plan.entries().iter().enumerate().filter(|(_, entry)| entry.module == module) {
+        let site = SITES[at].swap(NO_SITE, Relaxed) as usize;
+        if let Some(address) = ADDRESSES.get(site) {
+            address.store(0, Relaxed);
+        }
+    }
+    // It may have come to another address. The old page stays: a thread may be on its way through it.
+    PAGES[module as usize].store(core::ptr::null_mut(), Relaxed);
 }
 
 /// Arms all places of a module.
@@ -96,11 +115,11 @@ fn change_call(site: usize, module: u8, address: u64, range: Range) -> Arming {
 
 /// Where the call that returns to `address` leads.
 fn target_of_call(address: u64, range: Range) -> Option<u64> {
-    if !range.has(address.wrapping_sub(6)) || !range.has(address) {
+    if !range.has_code_before(address) {
         return None;
     }
     let byte = |back: u64| {
-        // SAFETY: a byte of the module's code, as was just checked.
+        // SAFETY: a byte of the module's code, as was just checked: code is readable.
         unsafe { ((address - back) as *const u8).read_volatile() }
     };
     let displacement = i32::from_le_bytes([byte(4), byte(3), byte(2), byte(1)]);

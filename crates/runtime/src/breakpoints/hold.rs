@@ -114,11 +114,15 @@ pub fn module_is_there(bias: u64, range: arm::Range, is_it: impl Fn(bool, &[u8])
         return;
     }
     with_board(|board| {
-        for (module, name) in board.plan.modules().iter().enumerate() {
-            if is_it(name.is_build_id, name.text()) {
-                arm::arm(&board.plan, module as u8, bias, range);
-            }
-        }
+        let plan = &board.plan;
+        let is_meant = |module: &u8| {
+            let name = plan.modules().get(*module as usize);
+            name.is_some_and(|name| is_it(name.is_build_id, name.text()))
+        };
+        // It may be meant by several: all is forgotten before anything is armed.
+        let modules = || (0..plan.modules().len() as u8).filter(is_meant);
+        modules().for_each(|module| arm::forget(plan, module));
+        modules().for_each(|module| arm::arm(plan, module, bias, range));
     });
 }
 
@@ -322,6 +326,8 @@ enum Going {
 struct Wait<'a> {
     thread: &'a Thread,
     since: u64,
+    /// Up to when its time has been counted: all threads that wait together must see what is left.
+    counted: u64,
     step: Option<u8>,
     /// Since when others have been seen to be blocked.
     blocked_since: Option<u64>,
@@ -329,7 +335,7 @@ struct Wait<'a> {
 
 impl<'a> Wait<'a> {
     fn new(thread: &'a Thread) -> Self {
-        Self { thread, since: 0, step: None, blocked_since: None }
+        Self { thread, since: 0, counted: 0, step: None, blocked_since: None }
     }
 
     /// Waits a little for its turn at `step`, unless it has been long enough.
@@ -358,6 +364,7 @@ impl<'a> Wait<'a> {
     fn begin(&mut self, step: u8, now: u64) {
         if self.step.is_none() {
             self.since = now;
+            self.counted = now;
             told::add(told::of_step(step, outcome_step::HELD), 1);
         }
         self.step = Some(step);
@@ -366,13 +373,18 @@ impl<'a> Wait<'a> {
     fn reason_to_give_up(&mut self, step: u8, seen: u32, now: u64) -> Option<GiveUp> {
         let (pause, budget) = with_board(|board| (board.plan.pause, board.plan.budget))?;
         let waited = now.saturating_sub(self.since);
-        if HELD.load(Relaxed).saturating_add(waited) >= budget {
+        self.count_time(now);
+        if HELD.load(Relaxed) >= budget {
             is_over(BUDGET_SPENT);
         }
         if waited >= shortened(pause, step) {
             return Some(GiveUp::TimedOut);
         }
-        let (kind, after) = match obstacle(self.thread, seen) {
+        let obstacle = obstacle(self.thread, seen);
+        // What changed meanwhile may be what it waits for: the last thing that another did before it ended, or began to wait.
+        let is_old = CHANGES.load(Acquire) != seen;
+        let (kind, after) = match obstacle {
+            _ if is_old => return None,
             Obstacle::None => {
                 self.blocked_since = None;
                 return None;
@@ -404,7 +416,9 @@ impl<'a> Wait<'a> {
         }
         let who = self.thread.number();
         let is_let_on = with_board(|board| {
+            let before = board.order.counts;
             board.order.give_up(&board.plan, who, step, why, now);
+            tell_counts(board, before);
             why == GiveUp::InTheWay && board.order.has_role(who)
         });
         if is_let_on == Some(true) {
@@ -413,13 +427,18 @@ impl<'a> Wait<'a> {
         wake_all();
     }
 
-    fn end(&self) {
+    fn end(&mut self) {
         if self.step.is_some() {
             self.thread.standing.held_since_change.store(0, Relaxed);
-            let waited = now().saturating_sub(self.since);
-            HELD.fetch_add(waited, Relaxed);
-            told::add(told::word(outcome::HELD), waited);
+            self.count_time(now());
         }
+    }
+
+    fn count_time(&mut self, now: u64) {
+        let more = now.saturating_sub(self.counted);
+        self.counted = now;
+        HELD.fetch_add(more, Relaxed);
+        told::add(told::word(outcome::HELD), more);
     }
 }
 
@@ -483,7 +502,11 @@ pub fn next_event(thread: &Thread) {
 /// The thread has ended.
 pub fn end_of_thread(thread: &Thread) {
     if super::are_on() {
-        with_board(|board| board.order.end_of(&board.plan, thread.number(), now()));
+        with_board(|board| {
+            let before = board.order.counts;
+            board.order.end_of(&board.plan, thread.number(), now());
+            tell_counts(board, before);
+        });
         wake_all();
     }
 }

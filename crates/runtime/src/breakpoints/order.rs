@@ -10,6 +10,7 @@
 //! **Reverse**: the first step waits until the last one has been made, and has not been for a little while.
 //!
 //! Misses  that a thread has made its step before its next event arrives; after `SETTLED` it is taken for granted.
+//! Invents that a first step is made when its thread comes by while another is under way: nobody watches for its next event.
 
 use unpick_events::schedule::{MOST_STEPS, MOST_VARIABLES, Mode, Purpose};
 
@@ -35,6 +36,8 @@ pub struct Bytes {
 }
 
 impl Bytes {
+    pub const UNKNOWN: Bytes = Bytes { start: 0, length: 0 };
+
     pub fn are_known(self) -> bool {
         self.length != 0
     }
@@ -78,11 +81,11 @@ const MOST_MADE: usize = 512;
 
 impl Made {
     const fn none() -> Made {
-        Made { entries: [(0, Bytes { start: 0, length: 0 }); MOST_MADE], next: 0 }
+        Made { entries: [(0, Bytes::UNKNOWN); MOST_MADE], next: 0 }
     }
 
     fn add(&mut self, who: Who, bytes: Bytes) {
-        if self.entries.iter().any(|made| *made == (who, bytes)) {
+        if self.entries.contains(&(who, bytes)) {
             return;
         }
         self.entries[self.next % MOST_MADE] = (who, bytes);
@@ -98,7 +101,7 @@ impl Made {
     fn remove(&mut self, who: Who, bytes: Bytes) {
         for made in &mut self.entries {
             if made.0 == who && made.1.may_be(bytes) {
-                *made = (0, Bytes { start: 0, length: 0 });
+                *made = (0, Bytes::UNKNOWN);
             }
         }
     }
@@ -135,17 +138,17 @@ pub struct Order {
     /// The step that is due.
     next: u8,
     making: Option<Making>,
-    /// The bytes of the arrival that was asked about last.
-    asked_for: Bytes,
     roles: [Option<Who>; MOST_ROLES],
     variables: [Option<Bytes>; MOST_VARIABLES],
     /// When the last step was made.
     since: u64,
-    /// Threads that wait; 0: free.
-    waiting: [Who; MOST_WAITING],
+    /// Threads that wait.
+    waiting: [(Who, Bytes); MOST_WAITING],
     /// How often threads came to each step or its gates.
     came: [u64; MOST_STEPS],
     excused: [(Who, u8); MOST_EXCUSED],
+    /// The bytes of the thread that asks, if it is at the first step.
+    first_asked: Option<Bytes>,
     /// The thread that asks has used an excuse: it is not stopped at this place, whatever else that is for.
     is_free: bool,
     next_excuse: usize,
@@ -160,6 +163,7 @@ pub struct Order {
 }
 
 const MOST_WAITING: usize = 64;
+const NOBODY: Who = 0;
 
 /// `Serialise`: who is inside.
 struct Region {
@@ -187,13 +191,13 @@ impl Order {
             counts: Counts { hits: 0, inverse_hits: 0 },
             next: 0,
             making: None,
-            asked_for: Bytes { start: 0, length: 0 },
             roles: [None; MOST_ROLES],
             variables: [None; MOST_VARIABLES],
             since: 0,
-            waiting: [0; MOST_WAITING],
+            waiting: [(NOBODY, Bytes::UNKNOWN); MOST_WAITING],
             came: [0; MOST_STEPS],
             excused: [(0, 0); MOST_EXCUSED],
+            first_asked: None,
             is_free: false,
             next_excuse: 0,
             meetings: 0,
@@ -223,9 +227,9 @@ impl Order {
         self.event_of(plan, who, now);
         self.settle_by_time(plan, now);
         let mut answer = Answer::Pass;
+        let mut wanted = Bytes::UNKNOWN;
         self.is_free = false;
         for arrival in arrivals {
-            self.asked_for = arrival.bytes;
             let judged = match plan.mode {
                 Mode::Force => self.force(plan, who, &arrival, now),
                 Mode::Serialise => self.serialise(plan, who, &arrival, now),
@@ -236,14 +240,18 @@ impl Order {
                     answer = judged;
                     break;
                 }
-                Answer::Wait { .. } => answer = judged,
+                Answer::Wait { .. } => {
+                    answer = judged;
+                    wanted = arrival.bytes;
+                }
                 Answer::Pass => {}
             }
         }
         if self.is_free && matches!(answer, Answer::Wait { .. }) {
             answer = Answer::Pass;
         }
-        self.set_waiting(who, matches!(answer, Answer::Wait { .. }));
+        self.note_first(who, answer);
+        self.set_waiting(who, matches!(answer, Answer::Wait { .. }).then_some(wanted));
         answer
     }
 
@@ -270,21 +278,24 @@ impl Order {
         }
     }
 
-    fn set_waiting(&mut self, who: Who, is_waiting: bool) {
-        let known = self.waiting.iter().position(|waiting| *waiting == who);
-        match (known, is_waiting) {
-            (Some(at), false) => self.waiting[at] = 0,
-            (None, true) => {
-                if let Some(free) = self.waiting.iter_mut().find(|waiting| **waiting == 0) {
-                    *free = who;
-                }
-            }
-            _ => {}
+    /// Who waits is kept with the bytes it waits for.
+    fn set_waiting(&mut self, who: Who, wanted: Option<Bytes>) {
+        let place = if self.is_waiting(who) { who } else { NOBODY };
+        if wanted.is_none() && place == NOBODY {
+            return;
+        }
+        if let Some(place) = self.waiting.iter_mut().find(|waiting| waiting.0 == place) {
+            *place = wanted.map_or((NOBODY, Bytes::UNKNOWN), |wanted| (who, wanted));
         }
     }
 
     pub fn is_waiting(&self, who: Who) -> bool {
-        self.waiting.contains(&who)
+        self.waiting.iter().any(|waiting| waiting.0 == who)
+    }
+
+    fn bytes_waited_for(&self, who: Who) -> Bytes {
+        let waiting = self.waiting.iter().find(|waiting| waiting.0 == who);
+        waiting.map_or(Bytes::UNKNOWN, |waiting| waiting.1)
     }
 
     /// Whether a thread has a part in what is under way: it has made a step of its role.
@@ -299,13 +310,14 @@ impl Order {
         let must = plan.mode == Mode::Force
             && self.has_role(who)
             && (step > self.next || (step == self.next && self.making.is_some()));
-        self.set_waiting(who, must);
+        self.set_waiting(who, must.then_some(Bytes::UNKNOWN));
         must
     }
 
     /// A thread does not wait any more.
     pub fn give_up(&mut self, plan: &Plan, who: Who, step: u8, why: GiveUp, now: u64) {
-        self.set_waiting(who, false);
+        let wanted = self.bytes_waited_for(who);
+        self.set_waiting(who, None);
         match plan.mode {
             // It goes on to where it gives the lock back: what has been made still counts.
             Mode::Force if why == GiveUp::InTheWay && self.has_role(who) => {}
@@ -316,7 +328,8 @@ impl Order {
             Mode::Force => self.excuse(who, step),
             Mode::Serialise => self.rob(plan, who, step),
             // At its step, it makes it now; after a gate it will come there.
-            Mode::Reverse => self.first_made.add(who, self.asked_for),
+            Mode::Reverse if plan.has_gate_before_first() => {}
+            Mode::Reverse => self.first_is_made(who, wanted),
         }
     }
 
@@ -342,7 +355,7 @@ impl Order {
     /// The thread has ended.
     pub fn end_of(&mut self, plan: &Plan, who: Who, now: u64) {
         self.event_of(plan, who, now);
-        self.set_waiting(who, false);
+        self.set_waiting(who, None);
         if self.has_steps_left(plan, who) {
             self.begin_anew(now);
         }
@@ -393,7 +406,8 @@ impl Order {
             return Answer::Pass;
         }
         if entry.step == 0 && entry.purpose != Purpose::Gate {
-            self.note_first(who, arrival);
+            let is_known = entry.variable.is_some() && arrival.bytes.are_known();
+            self.first_asked = is_known.then_some(arrival.bytes);
             if self.may_begin_again(now) {
                 self.begin_anew(now);
             }
@@ -435,7 +449,7 @@ impl Order {
             return;
         }
         // Another thread's first step counts if that has nothing more to do: else it would be waiting.
-        if !is_own && !(plan.is_first_of_role(entry) && plan.is_first_alone()) {
+        if !(is_own || plan.is_first_of_role(entry) && plan.is_first_alone()) {
             return;
         }
         let made = self.first_made.find(arrival.bytes, |maker| (maker == who) == is_own);
@@ -450,10 +464,12 @@ impl Order {
         }
     }
 
-    /// Whoever makes the first step may come to its next one when nobody else waits.
-    fn note_first(&mut self, who: Who, arrival: &Arrival<'_>) {
-        if arrival.entry.variable.is_some() && arrival.bytes.are_known() {
-            self.first_made.add(who, arrival.bytes);
+    /// Whoever makes the first step may come to its next one when nobody else waits. Known only after all that the place is for: one
+    /// arrival is not two steps.
+    fn note_first(&mut self, who: Who, answer: Answer) {
+        let is_made = matches!(answer, Answer::Pass | Answer::Make { step: 0 });
+        if let Some(bytes) = self.first_asked.take().filter(|_| is_made) {
+            self.first_made.add(who, bytes);
         }
     }
 
@@ -661,12 +677,16 @@ impl Order {
         if entry.purpose == Purpose::Gate {
             return Answer::Pass;
         }
-        if self.last_made.find(arrival.bytes, |maker| maker != who).is_some() {
+        self.first_is_made(who, arrival.bytes);
+        Answer::Make { step: entry.step }
+    }
+
+    fn first_is_made(&mut self, who: Who, bytes: Bytes) {
+        if self.last_made.find(bytes, |maker| maker != who).is_some() {
             self.counts.inverse_hits += u64::from(!self.reversal.is_counted);
             self.reversal.is_counted = true;
         }
-        self.first_made.add(who, arrival.bytes);
-        Answer::Make { step: entry.step }
+        self.first_made.add(who, bytes);
     }
 
     fn is_reversed_for(&self, who: Who, arrival: &Arrival<'_>, now: u64) -> bool {

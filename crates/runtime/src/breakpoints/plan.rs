@@ -136,6 +136,11 @@ impl Plan {
         self.first_step().and_then(|first| self.role(first.role)).is_some_and(|role| role.last == 0)
     }
 
+    pub fn has_gate_before_first(&self) -> bool {
+        let role = self.first_step().and_then(|first| self.role(first.role));
+        role.is_some_and(|role| role.has_gate)
+    }
+
     /// The next step of the role that has this step.
     pub fn next_of_role(&self, step: u8) -> Option<u8> {
         let role = self.entries().iter().find(|entry| entry.step == step)?.role;

@@ -299,7 +299,8 @@ fn tell(thread: &Thread, info: &dl_phdr_info, extent: &Extent) {
 }
 
 fn arm_breakpoints(info: &dl_phdr_info, extent: &Extent) {
-    let range = breakpoints::arm::Range { low: extent.low, high: extent.high };
+    let Extent { low, high, code, code_end } = *extent;
+    let range = breakpoints::arm::Range { low, high, code, code_end };
     breakpoints::module_is_there(info.dlpi_addr, range, |is_build_id, name| {
         if is_build_id {
             return hex_of(id_of(info)).eq(name.iter().copied());

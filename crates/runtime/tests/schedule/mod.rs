@@ -140,3 +140,37 @@ fn module_words(path: &str) -> Vec<u64> {
 }
 
 pub const TEXT_WORDS: usize = MODULE_TEXT_BYTES / 8;
+
+/// What the runtime says came of a schedule.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    words: Vec<u64>,
+}
+
+impl Outcome {
+    pub fn read(path: &std::path::Path) -> Outcome {
+        let bytes = std::fs::read(path).expect("an outcome");
+        let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+        let outcome = Outcome { words: words.collect() };
+        assert_eq!(outcome.word(schedule::outcome::MAGIC), schedule::OUTCOME_MAGIC);
+        outcome
+    }
+
+    pub fn word(&self, at: usize) -> u64 {
+        self.words[at]
+    }
+
+    pub fn hits(&self) -> u64 {
+        self.word(schedule::outcome::HITS)
+    }
+
+    pub fn of_step(&self, step: usize, at: usize) -> u64 {
+        self.words[schedule::OUTCOME_WORDS + step * schedule::OUTCOME_STEP_WORDS + at]
+    }
+
+    pub fn arming(&self, place: usize) -> Option<schedule::Arming> {
+        let steps = self.word(schedule::outcome::STEPS) as usize;
+        let places = schedule::OUTCOME_WORDS + steps * schedule::OUTCOME_STEP_WORDS;
+        schedule::Arming::from_word(self.words[places + place * schedule::OUTCOME_PLACE_WORDS])
+    }
+}
