@@ -62,12 +62,22 @@ impl Tool {
 impl Builder {
     /// The program of a workload in a variant, built if it is not there yet.
     pub fn program(&self, workload: &Workload, variant: &Variant) -> Result<PathBuf, Problem> {
+        self.program_with(workload, variant, &[])
+    }
+
+    /// The same with more sources in it.
+    pub fn program_with(
+        &self,
+        workload: &Workload,
+        variant: &Variant,
+        more: &[PathBuf],
+    ) -> Result<PathBuf, Problem> {
         let recipe = variant.recipe();
         let library = self.library_sources(workload)?;
         let source = crate_folder().join("workloads").join(workload.source);
         let tool = self.tool(recipe.compiler, is_cxx(&source))?;
         let mut sources = vec![source];
-        sources.extend(library.sources.iter().cloned());
+        sources.extend(library.sources.iter().chain(more).cloned());
         let mut inputs = self.compile_all(&tool, &recipe, &library.flags, &sources)?;
         inputs.extend(self.runtime_object(&recipe.runtime)?);
         self.link(&tool, &recipe, &inputs, &format!("{}-{}", workload.name, variant.label()))

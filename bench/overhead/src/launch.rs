@@ -16,12 +16,16 @@ pub struct Launch<'a> {
     pub threads: u32,
     pub size: u64,
     pub limit_seconds: u32,
+    /// Breakpoints to run with.
+    pub schedule: Option<&'a Path>,
     /// An own folder for this run; created before and deleted after it.
     pub folder: PathBuf,
 }
 
 /// Where the runtime puts its recording.
 const RUN_DIR: &str = "UNPICK_RUN_DIR";
+/// Where it finds breakpoints.
+const SCHEDULE: &str = "UNPICK_SCHEDULE";
 
 impl Launch<'_> {
     /// Runs the program; an error says why its result cannot be used.
@@ -56,6 +60,7 @@ impl Launch<'_> {
         command.args(self.launcher).arg(self.program);
         command.args([self.threads.to_string(), self.size.to_string()]);
         command.env(RUN_DIR, recording).stdin(Stdio::null());
+        command.env_remove(SCHEDULE).envs(self.schedule.map(|file| (SCHEDULE, file)));
         command
             .stdout(File::create(self.folder.join("stdout"))?)
             .stderr(File::create(self.folder.join("stderr"))?);
@@ -101,6 +106,7 @@ mod tests {
             threads: 2,
             size: 3,
             limit_seconds: 20,
+            schedule: None,
             folder,
         }
     }

@@ -8,6 +8,7 @@
 //! Cost    `--scale small --repeat 1` without Valgrind takes about three minutes with its builds; a full run takes far longer.
 #![forbid(unsafe_code)]
 
+mod armed;
 mod compile;
 mod figures;
 mod folders;
@@ -40,6 +41,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<ExitCode, Problem> {
+    if options.armed {
+        return armed::run(options);
+    }
     let load_before = machine::load();
     let results = measure::measure(options)?;
     if let Some(file) = &options.samples {

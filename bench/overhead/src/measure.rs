@@ -36,13 +36,13 @@ pub fn measure(options: &Options) -> Result<Results, Problem> {
     Ok(results)
 }
 
-fn unknown_workload(name: String) -> Problem {
+pub fn unknown_workload(name: String) -> Problem {
     let known: Vec<_> = crate::workload::WORKLOADS.iter().map(|workload| workload.name).collect();
     Problem::usage(format!("there is no workload `{name}`"))
         .next(format!("choose from {}", known.join(", ")))
 }
 
-fn builder(options: &Options) -> Result<Builder, Problem> {
+pub fn builder(options: &Options) -> Result<Builder, Problem> {
     Ok(Builder {
         folders: Folders::create()?,
         optimisation: options.optimise,
@@ -110,6 +110,7 @@ impl Race<'_> {
             threads: self.threads,
             size: self.workload.size(lane.scale),
             limit_seconds: self.options.limit,
+            schedule: None,
             folder: self.folders.runs.join(std::process::id().to_string()),
         }
     }

@@ -51,6 +51,10 @@ pub struct Options {
     #[arg(long, default_value_t = 600)]
     pub limit: u32,
 
+    /// Measure only what breakpoints cost that are armed and not reached, against none
+    #[arg(long)]
+    pub armed: bool,
+
     /// Write every single sample to that file (tab-separated), to judge the noise
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
