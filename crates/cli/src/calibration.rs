@@ -6,7 +6,7 @@
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
 //! harm yet, and a thread that is held too long at one object misses its partner at the next.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use unpick_problem::Problem;
 use unpick_reproduce::Plan;
@@ -25,7 +25,8 @@ pub fn calibrated(
     options: &PlanOptions,
     time: Option<Duration>,
 ) -> Result<Plan, Problem> {
-    let mut search = Search { forcing, time, best: None, arrivals: 0 };
+    let until = time.map(|time| Instant::now() + time);
+    let mut search = Search { forcing, until, best: None, arrivals: 0 };
     for choice in choices(&plan, options) {
         if search.try_out(choice)? {
             return Ok(search.best_or(plan));
@@ -43,17 +44,21 @@ pub fn calibrated(
 
 struct Search<'a> {
     forcing: &'a Forcing,
-    time: Option<Duration>,
+    until: Option<Instant>,
     best: Option<(u32, Plan)>,
     /// At the step that the fewest threads came to, in one run.
     arrivals: u64,
 }
 
 impl Search<'_> {
-    /// Tries a choice; whether it will do.
+    /// Tries a choice; whether it will do, or has to.
     fn try_out(&mut self, choice: Plan) -> Result<bool, Problem> {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        if self.best.is_some() && left.is_some_and(|left| left.is_zero()) {
+            return Ok(true);
+        }
         let hidden = indicatif::ProgressBar::hidden();
-        let tally = repeat(self.forcing, Some(&choice), RUNS, self.time, &hidden)?;
+        let tally = repeat(self.forcing, Some(&choice), RUNS, left, &hidden)?;
         let (runs, failed) = (u64::from(tally.usable().max(1)), tally.failed_hits);
         let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / runs).min();
         self.arrivals = self.arrivals.max(arrivals.unwrap_or(0));

@@ -13,8 +13,8 @@ use std::time::Duration;
 use unpick_events::{Label, schedule};
 use unpick_problem::Problem;
 use unpick_recording::{RunInfo, RunOptions};
-use unpick_reproduce::{Outcome, Plan, Program};
-use unpick_run_store::Store;
+use unpick_reproduce::{Oracle, Outcome, Plan, Program, Reproducer, Subject};
+use unpick_run_store::{Store, StoredRun};
 use unpick_runner::{
     Attempt, Choices, Condition, Invocation, Judge, Judged, Limits, Plan as RunPlan,
     Program as RunnableProgram, attempt, stop_on_signals,
@@ -28,6 +28,8 @@ use crate::record::fresh_seed;
 const FORCED_FOLDER: &str = "forced";
 /// A run that hangs is not waited for longer than so many times the longest of those that did not, but at least this long.
 const PATIENCE: u32 = 20;
+/// Where nothing is known about the program's runs.
+const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_secs(1);
@@ -47,6 +49,14 @@ pub struct JudgeOptions {
     /// A run that takes longer hangs; without it, twenty times as long as the longest run that passed, at least 1s
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+}
+
+impl JudgeOptions {
+    /// None: as it was.
+    fn judge(&self) -> Option<Judge> {
+        let is_given = !self.fail_if.is_empty() || self.oracle.is_some();
+        is_given.then(|| Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() })
+    }
 }
 
 /// How plans are carried out, if not as usual.
@@ -109,11 +119,15 @@ pub struct Hunted {
 impl Hunted {
     /// As the last hunt of a store ran its program.
     pub fn of_store(store: &Store) -> Result<Hunted, Problem> {
-        let runs = store.runs_of_hunt(None)?;
+        Self::of_runs(store.runs_of_hunt(None)?).ok_or_else(|| no_runs(store))
+    }
+
+    /// None: there is no run.
+    pub fn of_runs(runs: Vec<StoredRun>) -> Option<Hunted> {
         let passed = runs.iter().filter(|run| run.label() == Label::Pass);
         let longest = passed.map(|run| Duration::from_millis(run.info.duration_ms)).max();
-        let last = runs.into_iter().next_back().ok_or_else(|| no_runs(store))?;
-        Ok(Hunted { info: last.info, longest_pass: longest })
+        let last = runs.into_iter().next_back()?;
+        Some(Hunted { info: last.info, longest_pass: longest })
     }
 
     fn invocation(&self) -> Result<Invocation, Problem> {
@@ -130,19 +144,13 @@ impl Hunted {
 
     fn judge(&self) -> Result<Judge, Problem> {
         let Some(judged) = &self.info.judged_by else { return Ok(Judge::default()) };
-        let conditions = judged.fail_if.iter().map(|text| text.parse());
-        let conditions = conditions.collect::<Result<_, String>>().map_err(|error| {
-            Problem::usage("what counts as failing cannot be read from the hunt's runs")
-                .why(error)
-                .next("say it again: --fail-if CONDITION")
-        })?;
-        Ok(Judge { conditions, oracle: judged.oracle.as_ref().map(OsString::from) })
+        judge_of(&judged.fail_if, judged.oracle.as_deref())
     }
 
     fn timeout(&self) -> Duration {
         let hunted = self.info.judged_by.as_ref().map(|by| Duration::from_millis(by.timeout_ms));
         let usual = self.longest_pass.map_or(Duration::MAX, |longest| longest * PATIENCE);
-        usual.max(SHORTEST_TIMEOUT).min(hunted.unwrap_or(Duration::from_secs(60)))
+        usual.max(SHORTEST_TIMEOUT).min(hunted.unwrap_or(USUAL_TIMEOUT))
     }
 }
 
@@ -154,10 +162,9 @@ impl Forcing {
         options: &JudgeOptions,
         command: &[OsString],
     ) -> Result<Forcing, Problem> {
-        let judge = if options.fail_if.is_empty() && options.oracle.is_none() {
-            hunted.judge()?
-        } else {
-            Judge { conditions: options.fail_if.clone(), oracle: options.oracle.clone() }
+        let judge = match options.judge() {
+            Some(judge) => judge,
+            None => hunted.judge()?,
         };
         let invocation = if command.is_empty() {
             hunted.invocation()?
@@ -188,12 +195,73 @@ impl Forcing {
         }
     }
 
+    /// The program of a hunt that has just ended; a run that takes longer than `most` hangs.
+    pub fn of_hunt(
+        store: &Path,
+        hunted: &Hunted,
+        invocation: &Invocation,
+        most: Duration,
+    ) -> Result<Forcing, Problem> {
+        let timeout = hunted.timeout().min(most.max(SHORTEST_TIMEOUT));
+        let own_folder = hunted.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
+        let usual_run = hunted.longest_pass;
+        let judge = hunted.judge()?;
+        Ok(Forcing {
+            usual_run,
+            ..Self::with(store, invocation.clone(), judge, timeout, own_folder)
+        })
+    }
+
+    /// The program of a reproducer, unless an invocation says otherwise.
+    pub fn of_reproducer(
+        store: &Path,
+        reproducer: &Reproducer,
+        invocation: Invocation,
+        options: &JudgeOptions,
+    ) -> Result<Forcing, Problem> {
+        let oracle = &reproducer.oracle;
+        let judge = match options.judge() {
+            Some(judge) => judge,
+            None => judge_of(&oracle.fail_if, oracle.command.as_deref())?,
+        };
+        let pinned = oracle.timeout_ms.map(|time| Duration::from_millis(time.into()));
+        let timeout = options.timeout.or(pinned).unwrap_or(USUAL_TIMEOUT);
+        Ok(Self::with(store, invocation, judge, timeout, reproducer.own_folder))
+    }
+
+    /// What a reproducer has to know to run the program again.
+    pub fn subject(&self) -> Subject {
+        let words = self.invocation.words();
+        let program = words.first().cloned().unwrap_or_default();
+        let oracle = self.judge.oracle.as_ref();
+        let subject = Subject {
+            program,
+            arguments: words.into_iter().skip(1).collect(),
+            cargo: Vec::new(),
+            own_folder: self.own_folder,
+            oracle: Oracle {
+                fail_if: self.judge.conditions.iter().map(ToString::to_string).collect(),
+                command: oracle.map(|oracle| oracle.to_string_lossy().into_owned()),
+                timeout_ms: u32::try_from(self.limits.timeout.as_millis()).ok(),
+            },
+            folder: std::env::current_dir().unwrap_or_default(),
+        };
+        match &self.invocation.written_as {
+            Some(words) => of_cargo(subject, words),
+            None => subject,
+        }
+    }
+
+    /// The file that is run.
+    pub fn executable(&self) -> Result<PathBuf, Problem> {
+        let name = self.invocation.command.first().map(Path::new).unwrap_or(Path::new(""));
+        Ok(RunnableProgram::find(name)?.path)
+    }
+
     /// The plan with what the program's own code tells about its places.
     pub fn completed(&self, plan: Plan) -> Plan {
-        let name = self.invocation.command.first().map(Path::new);
-        let path = name.and_then(|name| RunnableProgram::find(name).ok());
         // What cannot be read here is run all the same: the plan then knows less.
-        match path.and_then(|program| Program::open(&program.path).ok()) {
+        match self.executable().ok().and_then(|path| Program::open(&path).ok()) {
             Some(program) => plan.completed(&program),
             None => plan,
         }
@@ -201,6 +269,11 @@ impl Forcing {
 
     pub fn is_stopped(&self) -> bool {
         self.stop.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// A run that takes longer hangs.
+    pub fn timeout(&self) -> Duration {
+        self.limits.timeout
     }
 
     pub fn invocation(&self) -> &Invocation {
@@ -251,6 +324,28 @@ impl Forcing {
             own_folder: self.own_folder,
             stop: self.stop,
         })
+    }
+}
+
+/// What counts as failing, from its texts in a file.
+fn judge_of(fail_if: &[String], oracle: Option<&str>) -> Result<Judge, Problem> {
+    let conditions = fail_if.iter().map(|text| text.parse());
+    let conditions = conditions.collect::<Result<_, String>>().map_err(|error| {
+        Problem::usage("what counts as failing cannot be read")
+            .why(error)
+            .next("say it again: --fail-if CONDITION")
+    })?;
+    Ok(Judge { conditions, oracle: oracle.map(OsString::from) })
+}
+
+/// Cargo finds the program of a test, wherever it is built; its name is enough to know it again.
+fn of_cargo(subject: Subject, words: &[String]) -> Subject {
+    let name = Path::new(&subject.program).file_name().unwrap_or_default();
+    Subject {
+        program: name.to_string_lossy().into_owned(),
+        arguments: Vec::new(),
+        cargo: words.iter().skip(1).cloned().collect(),
+        ..subject
     }
 }
 

@@ -5,6 +5,7 @@ mod calibration;
 mod cargo;
 mod cargo_test;
 mod cc;
+mod check;
 mod clean;
 mod conclude;
 mod confirm;
@@ -20,6 +21,7 @@ mod help_files;
 mod hunt;
 mod import;
 mod output;
+mod pin;
 mod program;
 mod quantities;
 mod rank;
@@ -81,6 +83,12 @@ enum Verb {
     /// Force each of the leading findings and its inverse order: which of them is the cause
     #[command(after_help = confirm::HELP)]
     Confirm(Box<confirm::Confirm>),
+    /// Write the order of a finding as a file that outlives the build, to keep with the tests
+    #[command(after_help = pin::HELP)]
+    Pin(Box<pin::Pin>),
+    /// Try such files on a program: fails while the bug is there, passes once it is fixed
+    #[command(after_help = check::HELP)]
+    Check(Box<check::Check>),
     /// Write the runs of a hunt to one file, to be looked at on another machine
     #[command(after_help = export::HELP)]
     Export(export::Export),
@@ -134,6 +142,8 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Show(show) => show::run(show),
         Verb::Reproduce(reproduce) => reproduce::run(*reproduce),
         Verb::Confirm(confirm) => confirm::run(*confirm),
+        Verb::Pin(pin) => pin::run(*pin),
+        Verb::Check(check) => check::run(*check),
         Verb::Export(export) => export::run(export),
         Verb::Import(import) => import::run(import),
         Verb::Clean(clean) => clean::run(clean),

@@ -205,7 +205,7 @@ pub fn plan_of_hang(store: &Path, run: u64) -> Result<Plan, Problem> {
     Plan::of_deadlock(&hang)
 }
 
-fn nothing_usable(tally: &Tally) -> Problem {
+pub fn nothing_usable(tally: &Tally) -> Problem {
     let why = tally.last_unusable.as_deref().unwrap_or("it was stopped");
     Problem::own_fault("no forced run can be used").why(why).next("unpick doctor")
 }

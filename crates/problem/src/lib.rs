@@ -14,6 +14,8 @@ pub mod exit {
     pub const FINDINGS: u8 = 66;
     /// Failing runs were seen, but nothing goes with them.
     pub const NO_CORRELATION: u8 = 67;
+    /// A reproducer says nothing about the program as it is now: its code is not there, or was never reached.
+    pub const DOES_NOT_APPLY: u8 = 68;
     /// Unpick itself failed; the program under test is not to blame.
     pub const OWN_FAULT: u8 = 70;
 }
@@ -62,6 +64,15 @@ impl Problem {
         self
     }
 
+    /// What went wrong and why, where there is room for one line only.
+    pub fn in_one_line(&self) -> String {
+        let place = self.place.as_ref().map(|(label, place)| format!(" ({label} {place})"));
+        let why = self.why.as_ref().map(|why| format!(": {why}"));
+        let line =
+            [place, why].into_iter().flatten().fold(self.what.clone(), |line, part| line + &part);
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     pub fn exit_code(&self) -> u8 {
         self.exit_code
     }
@@ -99,6 +110,13 @@ mod tests {
             "error: run 42 cannot be read\n  file: runs/42/events\n  why:  it is truncated\n  next: record it again"
         );
         assert_eq!(problem.exit_code(), 2);
+    }
+
+    #[test]
+    fn one_line_has_what_where_and_why() {
+        let problem =
+            Problem::usage("run 42 cannot be read").at("file", "42").why("it is\n  short");
+        assert_eq!(problem.in_one_line(), "run 42 cannot be read (file 42): it is short");
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod matched;
 mod pinned;
 mod search;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -45,8 +46,13 @@ pub const REPRODUCER_VERSION: u32 = 1;
 pub const DEADLOCK: &str = "deadlock";
 
 const ABOUT: &str = "\
-# A reproducer of unpick: an order of accesses that makes this program fail.
-# Try it with `unpick check FILE`. Steps are found in a rebuilt program by function and by the text of the line.
+# A reproducer of unpick: an order of accesses that makes this program fail. Keep it with the tests:
+#
+#   unpick check FILE                 fails (exit code 66) while the bug is there, passes (0) once it is fixed,
+#   unpick check FILE -- PROGRAM      and says so (68) if the code is not there any more
+#
+# The program must be built by unpick (unpick cc, unpick cargo). Steps are found again in a rebuilt program by function and by the
+# text of the line, so lines may move.
 
 ";
 
@@ -60,6 +66,12 @@ pub struct Reproducer {
     pub program: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
+    /// If it is a test of a cargo project: the words after `--cargo` that name it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cargo: Vec<String>,
+    /// Each run needs an empty working folder of its own.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub own_folder: bool,
     /// `P1` to `P17`, or `deadlock`.
     pub pattern: String,
     /// Why this order is wrong.
@@ -217,6 +229,13 @@ impl Reproducer {
     pub fn to_toml(&self) -> String {
         let text = toml::to_string_pretty(self).expect("keys are texts, numbers are small");
         format!("{ABOUT}{text}")
+    }
+
+    /// File names of the libraries that have some of its places.
+    pub fn libraries(&self) -> BTreeSet<&str> {
+        let places = self.steps.iter().flat_map(|step| [Some(&step.at), step.gate.as_ref()]);
+        let all = places.flatten().flat_map(|place| [place].into_iter().chain(&place.via));
+        all.filter_map(|place| place.module.as_deref()).collect()
     }
 
     /// Refuses a program that has another name than the one the reproducer was made of.

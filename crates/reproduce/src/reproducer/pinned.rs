@@ -3,6 +3,7 @@
 //! Takes   the finding, and the program it was found in, of the same build.      Gives  the same order in the words of the source.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use unpick_findings::{AccessKind, Finding, FindingAccess, Hang};
 use unpick_problem::Problem;
@@ -20,6 +21,9 @@ use super::{
 pub struct Subject {
     pub program: String,
     pub arguments: Vec<String>,
+    /// The words after `--cargo`, if they name it.
+    pub cargo: Vec<String>,
+    pub own_folder: bool,
     pub oracle: Oracle,
     /// Files below it are named as seen from it.
     pub folder: PathBuf,
@@ -55,6 +59,21 @@ impl Reproducer {
         let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
         Ok(pin.reproducer(DEADLOCK, &hang.sentence, steps))
     }
+
+    /// As long and as often as a plan holds threads. Pauses are told in milliseconds, one at least.
+    #[must_use]
+    pub fn with_patience_of(self, plan: &Plan) -> Reproducer {
+        let milliseconds =
+            |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1);
+        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Reproducer {
+            pause_ms: milliseconds(plan.pause),
+            budget_ms: milliseconds(plan.budget),
+            bound: count(plan.bound),
+            ignore_first: count(plan.ignored),
+            ..self
+        }
+    }
 }
 
 struct Pin<'p> {
@@ -68,6 +87,8 @@ impl Pin<'_> {
             unpick: REPRODUCER_VERSION,
             program: self.subject.program.clone(),
             arguments: self.subject.arguments.clone(),
+            cargo: self.subject.cargo.clone(),
+            own_folder: self.subject.own_folder,
             pattern: pattern.to_owned(),
             sentence: sentence.to_owned(),
             pause_ms: super::default_pause(),
