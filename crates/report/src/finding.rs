@@ -20,6 +20,7 @@ pub fn in_full(findings: &Findings, number: usize, style: &Style) -> Option<Stri
         excerpts::excerpts(finding, style),
         calls::calls(finding, style),
         supporters::supporters(finding, style),
+        format!("make it fail: {}\n", style.command(&format!("reproduce {number}"))),
     ];
     Some(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"))
 }
@@ -40,8 +41,11 @@ fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) ->
         finding.passed_runs,
         findings.runs.passed
     );
+    let confirmed = finding.confirmed.as_ref().map(words::confirmed);
+    let confirmed = confirmed.map_or_else(String::new, |words| format!("confirmed: {words}\n"));
     let rule = "=".repeat(style.columns());
-    format!("{}\n{}\n{figures}\n", style.paint().aside(&rule), style.paint().bad(&title))
+    let (rule, title) = (style.paint().aside(&rule), style.paint().bad(&title));
+    format!("{rule}\n{title}\n{figures}\n{confirmed}")
 }
 
 fn why(finding: &Finding, style: &Style) -> String {

@@ -34,7 +34,15 @@ fn group_in_words(group: &HangGroup, findings: &Findings, style: &Style) -> Stri
         with_short_names(&printable(&group.sentence), NAME_COLUMNS)
     );
     let all = style.command(&format!("show --run {example_run}"));
-    format!("{}  all threads: {all}\n\n", paragraph(&what, style.columns(), "  "))
+    let mut text = format!("{}  all threads: {all}\n", paragraph(&what, style.columns(), "  "));
+    if let Some(confirmed) = &group.confirmed {
+        text.push_str(&format!("  confirmed: {}\n", words::confirmed(confirmed)));
+    }
+    if group.deadlock {
+        let again = style.command(&format!("reproduce --run {example_run}"));
+        text.push_str(&format!("  make it hang: {again}\n"));
+    }
+    text + "\n"
 }
 
 /// A hang with all threads.

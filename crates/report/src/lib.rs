@@ -65,20 +65,28 @@ impl Style {
     }
 }
 
-/// Everything at a glance: the ranked list, and in full what shares rank 1. Ends in the command to paste next.
+/// Everything at a glance: the ranked list, and in full what is confirmed as cause, else what shares rank 1. Ends in the command to paste next.
 pub fn terminal(findings: &Findings, style: &Style) -> String {
     if findings.findings.is_empty() {
         return nothing_found(findings, style);
     }
-    let in_full = findings.findings.iter().take(MOST_IN_FULL).filter(|one| one.rank == 1).count();
+    let in_full = how_many_in_full(findings);
     let mut text = hangs::hung_runs(findings, style) + &list::ranked_list(findings, style);
-    for number in 1..=in_full.max(1) {
+    for number in 1..=in_full {
         text.push('\n');
         text.push_str(&finding::in_full(findings, number, style).unwrap_or_default());
     }
     text.push('\n');
-    text.push_str(&next_command(findings, in_full.max(1), style));
+    text.push_str(&next_command(findings, in_full, style));
     text
+}
+
+/// Causes come first in the list; where there is one, nobody has to read the rest.
+fn how_many_in_full(findings: &Findings) -> usize {
+    let leading = findings.findings.iter().take(MOST_IN_FULL);
+    let causes = leading.clone().filter(|one| words::is_cause(one)).count();
+    let first_rank = leading.filter(|one| one.rank == 1).count();
+    if causes > 0 { causes } else { first_rank.max(1) }
 }
 
 /// One finding in full, by its number in the list, from 1; `None` if there is none with that number.

@@ -1,6 +1,6 @@
 //! The ranked list: one entry per finding, the figures in front.
 
-use unpick_findings::{Finding, Findings};
+use unpick_findings::{Confirmation, Finding, Findings};
 
 use crate::Style;
 use crate::layout::wrapped;
@@ -53,8 +53,16 @@ fn entry(finding: &Finding, number: usize, findings: &Findings, style: &Style) -
     for text in [variables(finding, columns), places(finding)] {
         lines.extend(wrapped(&text, columns));
     }
+    lines.extend(verdict(finding));
     let beginnings = std::iter::once(figures).chain(std::iter::repeat(" ".repeat(FIGURES)));
     lines.iter().zip(beginnings).map(|(line, before)| format!("{before}{line}\n")).collect()
+}
+
+/// What was not reached is as good as not tried.
+fn verdict(finding: &Finding) -> Option<String> {
+    let verdict = finding.confirmed?.verdict;
+    let is_known = verdict != Confirmation::NotReached;
+    is_known.then(|| format!("confirmed: {}", words::verdict(verdict)))
 }
 
 fn variables(finding: &Finding, columns: usize) -> String {

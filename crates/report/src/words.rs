@@ -1,6 +1,8 @@
 //! What the parts of a finding are called.
 
-use unpick_findings::{AccessKind, Class, Finding, FindingAccess, Frame, HeldLock};
+use unpick_findings::{
+    AccessKind, Class, Confirmation, Confirmed, Finding, FindingAccess, Frame, HeldLock,
+};
 
 use crate::layout::{cut_front, printable};
 use crate::short_names::shortened;
@@ -11,6 +13,33 @@ pub fn class(class: Class) -> &'static str {
         Class::SingleVariable => "atomicity violation",
         Class::MultiVariable => "atomicity violation of two variables",
     }
+}
+
+/// What forcing has shown, with its figures: `cause — forced 10 of 10 failed, inverted 0 of 10`.
+pub fn confirmed(confirmed: &Confirmed) -> String {
+    let Confirmed { forced_runs, forced_hits, forced_failures, .. } = confirmed;
+    let verdict = verdict(confirmed.verdict);
+    if confirmed.verdict == Confirmation::NotReached {
+        return format!("{verdict} — the order came about in {forced_hits} of {forced_runs} runs");
+    }
+    let inverted = match confirmed.inverse_hits {
+        0 => "the inverse order never came about".to_owned(),
+        hits => format!("inverted {} of {hits}", confirmed.inverse_failures),
+    };
+    format!("{verdict} — forced {forced_failures} of {forced_hits} failed, {inverted}")
+}
+
+pub fn verdict(verdict: Confirmation) -> &'static str {
+    match verdict {
+        Confirmation::Cause => "cause",
+        Confirmation::Contributes => "contributes",
+        Confirmation::Symptom => "symptom",
+        Confirmation::NotReached => "not reached",
+    }
+}
+
+pub fn is_cause(finding: &Finding) -> bool {
+    finding.confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Cause)
 }
 
 /// A pattern without names.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use unpick_findings::{Findings, Hang, HangGroup, Runs};
+use unpick_findings::{Confirmation, Confirmed, Findings, Hang, HangGroup, Runs};
 use unpick_report::{Style, hang, terminal};
 
 fn style() -> Style {
@@ -57,7 +57,15 @@ fn how_runs_hung_comes_before_the_findings() {
         deadlock: true,
         failed_runs: 8,
         example_run: 3,
-        confirmed: None,
+        confirmed: Some(Confirmed {
+            forced_runs: 5,
+            forced_hits: 5,
+            forced_failures: 5,
+            inverse_runs: 5,
+            inverse_hits: 4,
+            inverse_failures: 0,
+            verdict: Confirmation::Cause,
+        }),
     };
     let text = terminal(&Findings::of_hangs(runs, "jaccard", vec![group]), &style());
     insta::assert_snapshot!("hung_runs", text);

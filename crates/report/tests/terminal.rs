@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use unicode_width::UnicodeWidthStr;
 use unpick_findings::{
-    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, Frame, HeldLock, RelatedAccess,
-    Relation, Runs, SCHEMA, Study, Supporter,
+    AccessKind, Class, CodePlace, Confirmation, Confirmed, Finding, FindingAccess, Findings, Frame,
+    HeldLock, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
 };
 use unpick_report::{Style, headline, one, terminal};
 
@@ -264,6 +264,46 @@ fn the_list_comes_first_and_the_next_command_last() {
     insta::assert_snapshot!("list", list.join("\n"));
     assert!(text.contains("Finding 1 of 3") && !text.contains("Finding 2 of 3"));
     assert_eq!(text.lines().last(), Some("next: unpick show 2"));
+}
+
+/// Five runs of each kind.
+fn tried(verdict: Confirmation, forced_failures: u32, inverse_failures: u32) -> Option<Confirmed> {
+    let hits = if verdict == Confirmation::NotReached { 0 } else { 5 };
+    Some(Confirmed {
+        forced_runs: 5,
+        forced_hits: hits,
+        forced_failures,
+        inverse_runs: 5,
+        inverse_hits: hits,
+        inverse_failures,
+        verdict,
+    })
+}
+
+#[test]
+fn what_was_confirmed_is_in_the_list_and_in_the_head() {
+    let mut three = three();
+    three.findings[0].confirmed = tried(Confirmation::Symptom, 0, 0);
+    three.findings[1].confirmed = tried(Confirmation::NotReached, 0, 0);
+    three.findings[2].confirmed = tried(Confirmation::Cause, 5, 0);
+    three.order_by_confirmation();
+    let text = shown(&three, 80);
+    let (list, in_full) = text.split_once("====").unwrap();
+    insta::assert_snapshot!("confirmed_list", list);
+    assert!(in_full.contains("confirmed: cause — forced 5 of 5 failed, inverted 0 of 5\n"));
+    assert!(text.contains("Finding 1 of 3") && !text.contains("Finding 2 of 3"), "only the cause");
+    let second = one(&three, 2, &style(80)).unwrap();
+    assert!(second.contains("confirmed: not reached — the order came about in 0 of 5 runs\n"));
+}
+
+#[test]
+fn every_finding_ends_in_the_command_that_makes_it_fail() {
+    let style = Style { command_options: " --store elsewhere".to_owned(), ..style(80) };
+    for number in 1..=3 {
+        let text = one(&three(), number, &style).unwrap();
+        let line = format!("make it fail: unpick reproduce {number} --store elsewhere");
+        assert_eq!(text.lines().rev().nth(2), Some(line.as_str()), "{text}");
+    }
 }
 
 #[test]
