@@ -127,6 +127,11 @@ pub struct Tried {
 }
 
 impl Tried {
+    /// None: nothing could be forced, which says nothing about the finding.
+    fn confirmed(&self) -> Option<Confirmed> {
+        (self.trials.forced_runs > 0).then_some(self.confirmed)
+    }
+
     pub fn is_cause(&self) -> bool {
         self.confirmed.verdict == Confirmation::Cause
     }
@@ -154,7 +159,7 @@ impl Trying<'_> {
                 let plan = plan_of_hang(self.store, u64::from(hang.example_run));
                 let what = format!("deadlock {}", at + 1);
                 let one = self.try_one(what, plan, &mut plain)?;
-                hang.confirmed = Some(one.confirmed);
+                hang.confirmed = one.confirmed();
                 tried.push(one);
             }
         }
@@ -162,7 +167,7 @@ impl Trying<'_> {
             if self.may_go_on() {
                 let what = format!("{}  {}", at + 1, finding.pattern);
                 let one = self.try_one(what, Plan::of_finding(finding), &mut plain)?;
-                finding.confirmed = Some(one.confirmed);
+                finding.confirmed = one.confirmed();
                 tried.push(one);
             }
         }

@@ -3,9 +3,10 @@
 //! Takes   a command, what counts as failing, a budget.
 //! Gives   labelled runs in the store, `findings.json`, the ranked findings, and an exit code that tells.
 //! Misses  what the delays it tries never bring about.
-//! Cost    the runs; condensing each takes less than the run itself.
+//! Cost    the runs; condensing each takes less than the run itself; at most 30 s to confirm the leading findings.
 
 mod budget;
+mod confirmation;
 mod course;
 mod progress;
 mod single;
@@ -35,6 +36,7 @@ use crate::record::{fresh_seed, quoted, store_option};
 use crate::show::FINDINGS_FILE;
 use crate::terminal;
 use budget::Budget;
+use confirmation::Confirmation;
 use course::{Course, Ended, Setup};
 use progress::Progress;
 use single::Common;
@@ -48,6 +50,9 @@ other conditions in place of the first two.
 
 With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
 whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.
+
+The orders of the leading findings are forced afterwards, and inverted, to see which is the cause (see unpick confirm): for at most 30 s and
+within --time; --no-confirm leaves that out.
 
 Delays of all kinds are tried in turn; with --delay-access, --delay-sync or --delay-start only those that are asked for.
 
@@ -127,6 +132,9 @@ pub struct Hunt {
     keep_bytes: u64,
     #[command(flatten)]
     view: View,
+    /// Do not force the orders of the leading findings to see which is the cause
+    #[arg(long)]
+    no_confirm: bool,
     /// Write the findings as JSON to this file too; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -152,7 +160,10 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     let common = hunt.common(&store, &invocation);
     let mut course = Course::begin(hunt.setup(&common), progress)?;
     let ended = course.run()?;
-    let findings = hunt.findings(&course, &store)?;
+    let mut findings = hunt.findings(&course, &store)?;
+    if let Some(findings) = findings.as_mut().filter(|_| hunt.confirms(ended)) {
+        hunt.confirmation(&course).confirm(findings, &course, &invocation);
+    }
     // A full disk must not hide what was found.
     let stored = findings.as_ref().map_or(Ok(()), |findings| hunt.store_findings(findings));
     let code = hunt.tell(&course, ended, findings.as_ref())?;
@@ -232,6 +243,19 @@ impl Hunt {
         match counts.passed {
             0 => only_hangs(&runs, &self.view),
             _ => findings_of(store, &runs, &self.view).map(Some),
+        }
+    }
+
+    /// Who stopped a hunt waits for its end.
+    fn confirms(&self, ended: Ended) -> bool {
+        !self.no_confirm && matches!(ended, Ended::Enough(_))
+    }
+
+    fn confirmation(&self, course: &Course<'_>) -> Confirmation {
+        let left = self.time.map(|time| time.saturating_sub(course.elapsed()));
+        Confirmation {
+            time: confirmation::time(left, course.elapsed()),
+            quiet: self.quiet || self.json_lines,
         }
     }
 

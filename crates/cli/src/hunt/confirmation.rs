@@ -1,0 +1,87 @@
+//! The last part of a hunt: its leading findings are forced and inverted, so that causes come first.
+//!
+//! Takes   the findings, and how the program was run.      Gives  them with verdicts, in the order of these.
+//! Misses  programs whose runs are too long for the time there is, and those that never passed: nothing is tried there.
+
+use std::time::{Duration, Instant};
+
+use unpick_findings::Findings;
+use unpick_problem::Problem;
+use unpick_runner::Invocation;
+
+use crate::confirm::{Trying, USUAL_TOP};
+use crate::forcing::{Forcing, Hunted, PlanOptions};
+use crate::hunt::course::Course;
+
+/// Of each kind: enough to tell always from never.
+const RUNS: u32 = 5;
+const MOST_TIME: Duration = Duration::from_secs(30);
+/// Where no time was given, and the hunt was short.
+const LEAST_TIME: Duration = Duration::from_secs(10);
+/// Of the time the hunt took.
+const SHARE: u32 = 4;
+/// One run may use so much of the time, and must usually need no more than half of that.
+const SHARE_OF_RUN: u32 = 4;
+
+/// How long findings are tried: what is left of the time that was given, or a share of what the hunt took.
+pub fn time(left: Option<Duration>, hunted: Duration) -> Duration {
+    left.unwrap_or_else(|| (hunted / SHARE).max(LEAST_TIME)).min(MOST_TIME)
+}
+
+pub struct Confirmation {
+    pub time: Duration,
+    pub quiet: bool,
+}
+
+impl Confirmation {
+    /// What goes wrong here takes nothing from the findings.
+    pub fn confirm(&self, findings: &mut Findings, course: &Course<'_>, invocation: &Invocation) {
+        if let Err(problem) = self.try_leading(findings, course, invocation) {
+            eprintln!("unpick: the findings were not confirmed: {}", problem.in_one_line());
+        }
+    }
+
+    fn try_leading(
+        &self,
+        findings: &mut Findings,
+        course: &Course<'_>,
+        invocation: &Invocation,
+    ) -> Result<(), Problem> {
+        let store = course.store();
+        let hunted = Hunted::of_runs(store.runs_of_hunt(course.number())?);
+        let Some(hunted) = hunted.filter(|hunted| self.is_quick_enough(hunted)) else {
+            return Ok(());
+        };
+        let most = self.time / SHARE_OF_RUN;
+        let forcing = Forcing::of_hunt(store.folder(), &hunted, invocation, most)?;
+        let trying = Trying {
+            forcing: &forcing,
+            store: store.folder(),
+            plan: &PlanOptions::default(),
+            top: USUAL_TOP,
+            runs: RUNS,
+            until: Some(Instant::now() + self.time),
+            quiet: self.quiet,
+        };
+        trying.try_all(findings).map(|_| ())
+    }
+
+    fn is_quick_enough(&self, hunted: &Hunted) -> bool {
+        hunted.longest_pass.is_some_and(|longest| 2 * longest <= self.time / SHARE_OF_RUN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_what_was_left_or_a_share_of_the_hunt() {
+        let seconds = Duration::from_secs;
+        assert_eq!(time(Some(seconds(3)), seconds(57)), seconds(3));
+        assert_eq!(time(Some(seconds(300)), seconds(5)), seconds(30));
+        assert_eq!(time(None, seconds(5)), seconds(10));
+        assert_eq!(time(None, seconds(80)), seconds(20));
+        assert_eq!(time(None, seconds(280)), seconds(30));
+    }
+}
