@@ -46,7 +46,7 @@ impl Hunt<'_> {
     pub fn run(&self) -> Result<Ended, Problem> {
         let _ = std::fs::remove_dir_all(&self.store);
         let mut command = Command::new(self.unpick);
-        command.args(["hunt", "--json-lines", "--timeout", self.timeout]);
+        command.args(["hunt", "--json-lines", "--no-confirm", "--timeout", self.timeout]);
         match self.bound {
             Bound::Time(time) => command.args(["--time", time]),
             Bound::Runs(runs) => {

@@ -66,11 +66,20 @@ impl Problem {
 
     /// What went wrong and why, where there is room for one line only.
     pub fn in_one_line(&self) -> String {
-        let place = self.place.as_ref().map(|(label, place)| format!(" ({label} {place})"));
-        let why = self.why.as_ref().map(|why| format!(": {why}"));
-        let line =
-            [place, why].into_iter().flatten().fold(self.what.clone(), |line, part| line + &part);
-        line.split_whitespace().collect::<Vec<_>>().join(" ")
+        [Some(self.what.clone()), self.reason()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+
+    /// Where and why, in one line: `step 2: no thread ever came there`.
+    pub fn reason(&self) -> Option<String> {
+        let place = self.place.as_ref().map(|(label, place)| format!("{label} {place}"));
+        let parts: Vec<_> = [place, self.why.clone()].into_iter().flatten().collect();
+        let text = parts.join(": ");
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        (!line.is_empty()).then_some(line)
     }
 
     pub fn exit_code(&self) -> u8 {
@@ -116,7 +125,8 @@ mod tests {
     fn one_line_has_what_where_and_why() {
         let problem =
             Problem::usage("run 42 cannot be read").at("file", "42").why("it is\n  short");
-        assert_eq!(problem.in_one_line(), "run 42 cannot be read (file 42): it is short");
+        assert_eq!(problem.in_one_line(), "run 42 cannot be read: file 42: it is short");
+        assert_eq!(Problem::usage("no").reason(), None);
     }
 
     #[test]

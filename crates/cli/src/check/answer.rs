@@ -40,7 +40,7 @@ impl Answer {
         if tally.hits > 0 {
             return Answer::Passes;
         }
-        let why = tally.obstacle(plan).in_one_line();
+        let why = tally.obstacle(plan).reason().unwrap_or_default();
         if is_prevented(tally) { Answer::CannotComeAbout(why) } else { Answer::NeverReached(why) }
     }
 
@@ -77,11 +77,12 @@ impl Answer {
     }
 }
 
-/// Somebody came to every step, and who was held there could not be waited for: the others waited for him.
+/// Somebody came to every step, and who was held there was held in vain for sure: all others waited, or there was no other. A pause that
+/// was over says less: the partner may just have been slow.
 fn is_prevented(tally: &Tally) -> bool {
     let outcome = &tally.outcome;
     let all_reached = outcome.steps.iter().all(|step| step.arrived > 0);
-    all_reached && outcome.blocked > 0
+    all_reached && (outcome.blocked > 0 || (outcome.alone > 0 && outcome.timed_out == 0))
 }
 
 /// That of all files together.
@@ -124,7 +125,7 @@ impl Checked {
             Answer::CannotComeAbout(why) => {
                 format!("passes: the order can no longer come about (0 of {runs} failed): {why}")
             }
-            Answer::NeverReached(why) => format!("never reached (0 of {runs} failed): {why}"),
+            Answer::NeverReached(why) => format!("never reached {why} (0 of {runs} failed)"),
             Answer::DoesNotApply(why) => format!("does not apply: {why}"),
         }
     }

@@ -154,7 +154,11 @@ fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
         lines.push(format!("failing run {} again: {}", run.number, repeat_command(&run.info)));
     }
     lines.push(format!(
-        "next: all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {example_run}"
+        "all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {example_run}"
+    ));
+    let which = first.map_or_else(|| format!("--run {example_run}"), |_| "1".to_owned());
+    lines.push(format!(
+        "next: make it fail: unpick reproduce{store} {which}; keep it as a test: unpick pin{store} {which} > bug.toml"
     ));
     lines
 }
