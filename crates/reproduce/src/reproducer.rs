@@ -32,6 +32,7 @@ mod search;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use unpick_problem::Problem;
@@ -80,6 +81,9 @@ pub struct Reproducer {
     /// The longest that a thread is held at once. Not zero: who never waits forces nothing.
     #[serde(default = "default_pause")]
     pub pause_ms: u32,
+    /// The same in microseconds, in place of `pause-ms`, where that is too coarse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_us: Option<u32>,
     /// The longest that all threads together are held.
     #[serde(default = "default_budget")]
     pub budget_ms: u32,
@@ -229,6 +233,12 @@ impl Reproducer {
     pub fn to_toml(&self) -> String {
         let text = toml::to_string_pretty(self).expect("keys are texts, numbers are small");
         format!("{ABOUT}{text}")
+    }
+
+    /// The longest that a thread is held at once.
+    pub(crate) fn pause(&self) -> Duration {
+        let milliseconds = Duration::from_millis(self.pause_ms.into());
+        self.pause_us.map_or(milliseconds, |time| Duration::from_micros(time.into()))
     }
 
     /// File names of the libraries that have some of its places.

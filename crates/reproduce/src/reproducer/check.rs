@@ -36,7 +36,7 @@ impl Reproducer {
         if self.program.is_empty() {
             return Err("`program` is empty".to_owned());
         }
-        if self.pause_ms == 0 || self.budget_ms == 0 {
+        if self.pause_ms == 0 || self.pause_us == Some(0) || self.budget_ms == 0 {
             let why =
                 "`pause-ms` and `budget-ms` must be more than 0: who never waits forces nothing";
             return Err(why.to_owned());

@@ -31,7 +31,7 @@ impl Reproducer {
             steps.push(matching.step(step, at + 1, variable)?);
         }
         let plan = Plan {
-            pause: Duration::from_millis(self.pause_ms.into()),
+            pause: self.pause(),
             budget: Duration::from_millis(self.budget_ms.into()),
             bound: self.bound.into(),
             ignored: self.ignore_first.into(),

@@ -60,7 +60,7 @@ impl Reproducer {
         Ok(pin.reproducer(DEADLOCK, &hang.sentence, steps))
     }
 
-    /// As long and as often as a plan holds threads. Pauses are told in milliseconds, one at least.
+    /// As long and as often as a plan holds threads.
     #[must_use]
     pub fn with_patience_of(self, plan: &Plan) -> Reproducer {
         let milliseconds =
@@ -68,12 +68,19 @@ impl Reproducer {
         let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Reproducer {
             pause_ms: milliseconds(plan.pause),
+            pause_us: microseconds_if_short(plan.pause),
             budget_ms: milliseconds(plan.budget),
             bound: count(plan.bound),
             ignore_first: count(plan.ignored),
             ..self
         }
     }
+}
+
+/// Below a millisecond these tell the difference.
+fn microseconds_if_short(time: Duration) -> Option<u32> {
+    let short = Some(time).filter(|time| *time < Duration::from_millis(1))?;
+    u32::try_from(short.as_micros()).ok().map(|time| time.max(1))
 }
 
 struct Pin<'p> {
@@ -92,6 +99,7 @@ impl Pin<'_> {
             pattern: pattern.to_owned(),
             sentence: sentence.to_owned(),
             pause_ms: super::default_pause(),
+            pause_us: None,
             budget_ms: super::default_budget(),
             bound: 0,
             ignore_first: 0,
