@@ -97,7 +97,8 @@ pub fn one(findings: &Findings, number: usize, style: &Style) -> Option<String> 
 
 /// How a run hung: all its threads.
 pub fn hang(hang: &Hang, run: u64, style: &Style) -> String {
-    let next = style.command(&format!("dump {run}"));
+    let next = if hang.deadlock { "reproduce --run" } else { "dump" };
+    let next = style.command(&format!("{next} {run}"));
     format!("{}\n{} {next}\n", hangs::in_full(hang, run, style), style.paint().heading("next:"))
 }
 
