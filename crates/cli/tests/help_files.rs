@@ -2,8 +2,22 @@
 
 use std::process::{Command, Output};
 
-const EVERY_VERB: [&str; 12] = [
-    "demo", "cc", "c++", "cargo", "record", "hunt", "runs", "rank", "dump", "show", "header",
+const EVERY_VERB: [&str; 16] = [
+    "demo",
+    "cc",
+    "c++",
+    "cargo",
+    "record",
+    "hunt",
+    "runs",
+    "rank",
+    "dump",
+    "show",
+    "reproduce",
+    "confirm",
+    "pin",
+    "check",
+    "header",
     "doctor",
 ];
 

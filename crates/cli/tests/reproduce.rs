@@ -151,7 +151,7 @@ fn forced_it_always_fails_and_inverted_never() {
     for name in ["bank", "one_line"] {
         let hunted = Hunted::new(name);
         let schema = "reproduce.schema.json";
-        let forced = hunted.json(&["reproduce", "1", "--runs", "10"], schema, 66);
+        let forced = hunted.json(&["reproduce", "1", "--runs", "10", "--compare"], schema, 66);
         assert_eq!((&forced["runs"], &forced["failed"]), (&10.into(), &10.into()), "{forced:#}");
         let inverse = hunted.json(&["reproduce", "1", "--runs", "10", "--inverse"], schema, 0);
         assert_eq!((&inverse["hits"], &inverse["failed"]), (&10.into(), &0.into()), "{inverse:#}");
