@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use unpick_problem::Problem;
-use unpick_reproduce::{Matched, Plan, Program, Reproducer};
+use unpick_reproduce::{Matched, Plan, Reproducer};
 use unpick_runner::Invocation;
 
 use crate::cargo_test;
@@ -119,16 +119,21 @@ impl Check {
         let forcing = Forcing::of_reproducer(folder.path(), reproducer, invocation, &self.judge)?;
         let executable = forcing.executable()?;
         let checked = Checked::new(file, &executable);
-        match self.matched(reproducer, &executable) {
+        match self.matched(reproducer, &forcing, &executable) {
             Ok(matched) => self.forced(&forcing, matched, checked),
             Err(problem) => Ok(Checked { answer: Answer::does_not_apply(&problem), ..checked }),
         }
     }
 
     /// The order in the program as it is now.
-    fn matched(&self, reproducer: &Reproducer, executable: &Path) -> Result<Matched, Problem> {
+    fn matched(
+        &self,
+        reproducer: &Reproducer,
+        forcing: &Forcing,
+        executable: &Path,
+    ) -> Result<Matched, Problem> {
         reproducer.check_program(executable)?;
-        let program = Program::open(executable)?;
+        let program = forcing.program()?;
         let program = libraries::added(program, reproducer, executable, &self.library)?;
         reproducer.matched(&program)
     }

@@ -59,7 +59,11 @@ pub fn run(export: Export) -> Result<ExitCode, Problem> {
     let hunt = Portable { runs: &runs, paths: &paths };
     let names = hunt.names(&export.store)?;
     let json = names.to_json();
-    let findings = hunt.findings(&StoredNames::new(names), formula_of(&export.store))?;
+    let earlier = show::read(&export.store.join(FINDINGS_FILE)).ok();
+    let mut findings = hunt.findings(&StoredNames::new(names), formula_of(earlier.as_ref()))?;
+    if let (Some(findings), Some(earlier)) = (&mut findings, &earlier) {
+        findings.take_over_confirmations(earlier);
+    }
     let number = runs.first().and_then(|run| run.info.hunt).unwrap_or(0);
     let mut packer = Packer::begin(&export.file, &Manifest::new(number, runs.len() as u64))?;
     packer.add(Piece::Names, json.as_bytes())?;
@@ -97,8 +101,7 @@ fn private_paths(runs: &[StoredRun], store: &Path) -> PrivatePaths {
 }
 
 /// The formula of the findings there are.
-fn formula_of(store: &Path) -> Formula {
-    let findings = show::read(&store.join(FINDINGS_FILE)).ok();
+fn formula_of(findings: Option<&Findings>) -> Formula {
     findings.and_then(|found| Formula::from_name(&found.formula)).unwrap_or(Formula::Jaccard)
 }
 

@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -258,12 +259,18 @@ impl Forcing {
         Ok(RunnableProgram::find(name)?.path)
     }
 
+    /// Its code. Of a script that is its interpreter, which has none that matters: the program it starts counts as a library then.
+    pub fn program(&self) -> Result<Program, Problem> {
+        let executable = self.executable()?;
+        Program::open(&interpreter_of(&executable).unwrap_or(executable))
+    }
+
     /// The plan with what the program's own code tells about its places.
     pub fn completed(&self, plan: Plan) -> Plan {
         // What cannot be read here is run all the same: the plan then knows less.
-        match self.executable().ok().and_then(|path| Program::open(&path).ok()) {
-            Some(program) => plan.completed(&program),
-            None => plan,
+        match self.program() {
+            Ok(program) => plan.completed(&program),
+            Err(_) => plan,
         }
     }
 
@@ -325,6 +332,16 @@ impl Forcing {
             stop: self.stop,
         })
     }
+}
+
+/// `/bin/sh` of a file that begins with `#!/bin/sh`.
+fn interpreter_of(file: &Path) -> Option<PathBuf> {
+    const LONGEST: u64 = 256;
+    let mut beginning = Vec::new();
+    fs::File::open(file).ok()?.take(LONGEST).read_to_end(&mut beginning).ok()?;
+    let line = beginning.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let name = std::str::from_utf8(line).ok()?.split_whitespace().next()?;
+    Some(PathBuf::from(name))
 }
 
 /// What counts as failing, from its texts in a file.

@@ -73,7 +73,7 @@ pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
 
 impl Pin {
     fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
-        let program = Program::open(&forcing.executable()?)?;
+        let program = forcing.program()?;
         let subject = forcing.subject();
         match self.run {
             Some(run) => {

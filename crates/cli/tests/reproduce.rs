@@ -316,6 +316,21 @@ fn a_deadlock_is_forced_inverted_pinned_and_fixed() {
 }
 
 #[test]
+fn a_program_that_a_script_starts_is_pinned_too() {
+    let hunted = Hunted::new("bank");
+    let folder = hunted.folder.path();
+    fs::write(folder.join("test.sh"), "#!/bin/sh\n./bank\n").unwrap();
+    Command::new("chmod").arg("+x").arg(folder.join("test.sh")).status().unwrap();
+    let pinned = hunted.unpick(&["pin", "1", "--", "./test.sh"]).ends_with(0).stdout;
+    assert!(pinned.contains("program = \"./test.sh\"\n"), "{pinned}");
+    fs::write(folder.join("bug.toml"), pinned).unwrap();
+    hunted
+        .unpick(&["check", "bug.toml", "--runs", "3"])
+        .ends_with(66)
+        .says("FAILS (3 of 3 failed)");
+}
+
+#[test]
 fn gdb_stops_when_all_are_there() {
     if Command::new("gdb").arg("--version").output().is_err() {
         assert!(std::env::var_os("CI").is_none(), "CI has gdb");

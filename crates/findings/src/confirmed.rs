@@ -58,6 +58,34 @@ impl Findings {
     }
 }
 
+impl Findings {
+    /// Takes over what was confirmed of the same findings when they were ranked before.
+    pub fn take_over_confirmations(&mut self, earlier: &Findings) {
+        for finding in &mut self.findings {
+            let before = earlier.findings.iter().find(|before| is_same(before, finding));
+            finding.confirmed = before.and_then(|before| before.confirmed);
+        }
+        for hang in &mut self.hangs {
+            let is_same = |before: &&HangGroup| {
+                (before.deadlock, before.example_run) == (hang.deadlock, hang.example_run)
+            };
+            hang.confirmed = earlier.hangs.iter().find(is_same).and_then(|before| before.confirmed);
+        }
+        self.order_by_confirmation();
+    }
+}
+
+/// Of the same run, with the same accesses. Names may be others: they are told apart by code.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    let code = |finding: &Finding| {
+        let accesses = finding.accesses.iter();
+        let code = accesses.map(|access| (access.role, access.kind, access.code.offset.clone()));
+        code.collect::<Vec<_>>()
+    };
+    (one.example_run, &one.pattern) == (other.example_run, &other.pattern)
+        && code(one) == code(other)
+}
+
 fn place_of(confirmed: Option<Confirmed>) -> u8 {
     match confirmed.map(|confirmed| confirmed.verdict) {
         Some(Confirmation::Cause) => 0,

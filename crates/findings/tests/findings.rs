@@ -442,6 +442,25 @@ fn causes_come_first_and_symptoms_last() {
 }
 
 #[test]
+fn what_was_confirmed_is_taken_over_by_the_same_findings_only() {
+    use Confirmation::Cause;
+    let mut earlier = found(&TABLE_2);
+    earlier.findings[0].confirmed = Some(confirmed(Cause));
+    earlier.hangs = vec![hang(true, Some(Cause))];
+    let mut again = found(&TABLE_2);
+    again.findings[0].sentence = "in other words".to_owned();
+    again.hangs = vec![hang(true, None), hang(false, None)];
+    let mut of_another_hunt = again.clone();
+    of_another_hunt.findings[0].example_run += 100;
+    again.take_over_confirmations(&earlier);
+    assert_eq!(again.findings[0].confirmed, Some(confirmed(Cause)));
+    let hangs: Vec<_> = again.hangs.iter().map(|hang| hang.confirmed.is_some()).collect();
+    assert_eq!(hangs, [true, false]);
+    of_another_hunt.take_over_confirmations(&earlier);
+    assert!(of_another_hunt.findings[0].confirmed.is_none());
+}
+
+#[test]
 fn the_json_is_as_the_schema_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/findings.schema.json");
     let mut schemas = Schemas::new();

@@ -1,6 +1,6 @@
-//! The libraries of a program that a reproducer names, found by asking the program's own loader.
+//! The libraries of a program that a reproducer names: the user says where they are, else the program's own loader does, else they are beside
+//! the program or here. A program that a script starts is found that way too.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,15 +21,19 @@ pub fn added(
     if wanted.is_empty() {
         return Ok(program);
     }
-    let known = given.iter().cloned().chain(loaded_by(executable));
-    known
-        .filter_map(|path| path.canonicalize().ok())
-        .filter(|path| is_one_of(&wanted, path))
-        .try_fold(program, |program, library| program.with_library(&library))
-}
-
-fn is_one_of(names: &BTreeSet<&str>, path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| names.contains(name))
+    let beside = [executable.parent().unwrap_or(Path::new("")), Path::new(".")];
+    let beside = beside.iter().flat_map(|folder| wanted.iter().map(move |name| folder.join(name)));
+    let known = given.iter().cloned().chain(loaded_by(program.path())).chain(beside);
+    let mut missing = wanted.clone();
+    let mut program = program;
+    for path in known.filter_map(|path| path.canonicalize().ok()) {
+        // The first of a name is the one.
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(|name| missing.remove(name))
+        {
+            program = program.with_library(&path)?;
+        }
+    }
+    Ok(program)
 }
 
 /// What the loader cannot list is not there.
