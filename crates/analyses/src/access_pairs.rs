@@ -16,10 +16,12 @@
 mod hidden;
 mod pair_list;
 mod torn_rows;
+mod untorn_rows;
 mod walk;
 pub mod window;
 
 pub use hidden::{HiddenPairs, SiteAccess};
 pub use pair_list::{Pair, PairCollector, PairList};
 pub use torn_rows::{Torn, TornRows};
+pub use untorn_rows::{Untorn, UntornRows};
 pub use walk::{AccessId, AccessTable, LivedBytes, LocationId, WindowWalk};

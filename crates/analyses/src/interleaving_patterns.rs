@@ -25,6 +25,7 @@ mod encoding;
 mod falcon;
 mod found;
 mod modules;
+mod possible;
 mod result;
 mod slices;
 

@@ -16,7 +16,10 @@ pub mod interleaving_patterns;
 pub mod knowledge;
 pub mod locks_held;
 pub mod ranking;
+pub mod thread_order;
+pub mod unseen_orders;
 
 pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, RunPatterns};
 pub use knowledge::{Knowledge, State};
 pub use ranking::{Conclusion, Formula, LabelledRun, conclude};
+pub use unseen_orders::{Unseen, UnseenOrder, UnseenOrders};

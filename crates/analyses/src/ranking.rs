@@ -19,10 +19,12 @@ mod study;
 mod tally;
 
 pub use code_book::CodeBook;
+pub(crate) use code_book::Translation;
 pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude};
 pub use evidence::{
     Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory, accesses_of,
 };
+pub(crate) use evidence::example_of;
 pub use formula::{Counts, Formula};
 pub use run_set::RunSet;
 pub use study::StudyFigures;

@@ -9,9 +9,11 @@ use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access, Histories, Life, Order};
 
 use crate::knowledge::{Knowledge, State};
+use crate::thread_order::ThreadOrder;
 
 use super::hidden::HiddenPairs;
 use super::torn_rows::TornRows;
+use super::untorn_rows::UntornRows;
 use super::window::{keep, windows};
 
 /// An access that is part of something found, by number.
@@ -29,6 +31,10 @@ impl AccessId {
 }
 
 impl LocationId {
+    pub(super) fn from_index(index: usize) -> LocationId {
+        LocationId(index as u32)
+    }
+
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -111,6 +117,8 @@ pub struct WindowWalk {
     pub hidden: HiddenPairs,
     /// Only where rows are asked for.
     pub torn: Option<TornRows>,
+    /// Only where gaps are asked for.
+    pub untorn: Option<UntornRows>,
     kept: Vec<Access>,
 }
 
@@ -123,6 +131,7 @@ impl WindowWalk {
             sites: FxHashSet::default(),
             hidden: HiddenPairs::new(window),
             torn: None,
+            untorn: None,
             kept: Vec::new(),
         }
     }
@@ -130,6 +139,11 @@ impl WindowWalk {
     /// Looks for torn rows as well.
     pub fn with_torn_rows(self) -> WindowWalk {
         WindowWalk { torn: Some(TornRows::new(self.window)), ..self }
+    }
+
+    /// Looks for gaps that nobody came into as well.
+    pub fn with_untorn_rows(self, threads: ThreadOrder) -> WindowWalk {
+        WindowWalk { untorn: Some(UntornRows::new(threads)), ..self }
     }
 
     /// `look` is shown the window of each access as it leaves, and says whether it found something there.
@@ -156,8 +170,11 @@ impl WindowWalk {
         self.sites.extend(life.accesses.iter().map(|access| access.site));
         if (2..life.accesses.len()).contains(&self.kept.len()) {
             self.hidden.take_in(&life.accesses);
+            if let Some(untorn) = &mut self.untorn {
+                untorn.take_in(bytes, life);
+            }
         }
-        let number = LocationId(self.locations.len() as u32);
+        let number = LocationId::from_index(self.locations.len());
         let torn = self.torn.as_mut().filter(|_| self.kept.len() > 2);
         let mut found =
             torn.is_some_and(|torn| torn.take_in(&life.accesses, number, &mut self.accesses));

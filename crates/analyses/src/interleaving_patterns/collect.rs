@@ -5,6 +5,7 @@
 //! Patterns never join two processes; what two processes have both is counted together.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::hash::Hash;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,9 +14,12 @@ use unpick_events::{Address, Context, Site};
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access as RecordedAccess, Histories, Recording};
 
-use crate::access_pairs::{AccessId, LivedBytes, LocationId, PairCollector, WindowWalk};
+use crate::access_pairs::{
+    AccessId, AccessTable, LivedBytes, LocationId, PairCollector, WindowWalk,
+};
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
+use crate::thread_order::ThreadOrder;
 
 use super::blocks::Blocks;
 use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
@@ -23,12 +27,16 @@ use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
 use super::modules::{code_module, module_at};
+use super::possible::{is_kept_out, turned_pairs, untorn_rows};
 use super::result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
     RunPatterns, Touch,
 };
 use super::slices::slices;
 use super::{Mode, Options};
+
+/// Nobody can try more of them.
+const MOST_POSSIBLE: usize = 10_000;
 
 /// Collects the patterns of one run.
 #[derive(Debug)]
@@ -43,6 +51,7 @@ pub struct Collector {
     accesses: Table<Access>,
     patterns: FxHashMap<Identity, FoundPattern>,
     hidden_pairs: FxHashSet<HiddenPair>,
+    possible: FxHashMap<Identity, FoundPattern>,
     seen_sites: FxHashSet<u32>,
     processes: u32,
     pairs: u64,
@@ -89,6 +98,7 @@ impl Collector {
             accesses: Table::new([]),
             patterns: FxHashMap::default(),
             hidden_pairs: FxHashSet::default(),
+            possible: FxHashMap::default(),
             seen_sites: FxHashSet::default(),
             processes: 0,
             pairs: 0,
@@ -116,6 +126,7 @@ impl Collector {
     fn add_pairs(&mut self, process: &mut Process<'_>) {
         let walk = WindowWalk::new(self.options.access_window as usize);
         let walk = if self.options.torn_rows { walk.with_torn_rows() } else { walk };
+        let walk = walk.with_untorn_rows(ThreadOrder::of(process.recording));
         let mut collector = PairCollector::new(walk);
         for slice in slices(process.recording) {
             collector.take_in(&Histories::within(process.recording, slice), process.knowledge);
@@ -126,11 +137,66 @@ impl Collector {
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
         let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
+        let turned = turned_pairs(&list, &collector.walk, &sites);
         drop(list);
         self.left_out += combined.left_out;
         let found = combined.found.into_iter().chain(torn_rows(&collector.walk, &ranks));
         let found = found.map(|found| (identity(&found, &sites), found)).collect();
         self.merge(process, found, &collector.walk, &ranks);
+        self.merge_turned(process, turned, &collector.walk, &ranks);
+        self.merge_untorn(process, &collector.walk);
+    }
+
+    /// Takes over the pairs that might have come the other way round.
+    fn merge_turned(
+        &mut self,
+        process: &mut Process<'_>,
+        turned: Vec<(Identity, Found)>,
+        walk: &WindowWalk,
+        ranks: &[u32],
+    ) {
+        let held = self.held_at(process, &turned, &walk.accesses);
+        let lock_sets = self.lock_sets_of(process, &held);
+        let mut walked = Walked::of(&walk.accesses, &walk.locations, ranks, lock_sets);
+        for (identity, found) in turned {
+            self.add_possible(process, identity, &found, &mut walked);
+        }
+    }
+
+    /// Takes over the gaps that nobody came into, but for those that a lock keeps closed.
+    fn merge_untorn(&mut self, process: &mut Process<'_>, walk: &WindowWalk) {
+        let Some(rows) = &walk.untorn else { return };
+        let ranks = rows.accesses.ranks();
+        let sites: Vec<u32> =
+            rows.accesses.all().iter().map(|access| self.site(process, access.site)).collect();
+        let found = untorn_rows(rows).into_iter();
+        let mut found: Vec<_> = found.map(|found| (identity(&found, &sites), found)).collect();
+        found.sort_unstable_by_key(|(identity, _)| *identity);
+        let held = self.held_at(process, &found, &rows.accesses);
+        found.retain(|(_, found)| {
+            let held_at = |id: AccessId| held[&moment_of(rows.accesses.get(id))].as_slice();
+            !is_kept_out(found, held_at)
+        });
+        let lock_sets = self.lock_sets_of(process, &held);
+        let mut walked = Walked::of(&rows.accesses, &rows.locations, &ranks, lock_sets);
+        for (identity, found) in found {
+            self.add_possible(process, identity, &found, &mut walked);
+        }
+    }
+
+    fn add_possible(
+        &mut self,
+        process: &mut Process<'_>,
+        identity: Identity,
+        found: &Found,
+        walked: &mut Walked<'_>,
+    ) {
+        if let Some(known) = self.possible.get_mut(&identity) {
+            known.count += found.count;
+        } else if self.possible.len() < MOST_POSSIBLE {
+            let found = self.with_example(process, found, walked);
+            self.possible.insert(identity, found);
+        }
     }
 
     fn add_windows(&mut self, process: &mut Process<'_>) {
@@ -196,19 +262,29 @@ impl Collector {
             is_known
         });
         found.retain(|(identity, found)| !self.add_to_known(identity, found));
-        let lock_sets = self.lock_sets_of(process, &found, walk);
-        let mut walked = Walked { walk, ranks, lock_sets, numbers: FxHashMap::default() };
+        let held = self.held_at(process, &found, &walk.accesses);
+        let lock_sets = self.lock_sets_of(process, &held);
+        let mut walked = Walked::of(&walk.accesses, &walk.locations, ranks, lock_sets);
         for (identity, found) in found {
-            let mut example = [0; MOST_STEPS];
-            let steps = found.pattern.steps();
-            for (at, id) in found.accesses.into_iter().flatten().enumerate() {
-                let location = found.locations[steps[at].variable as usize];
-                example[at] = self.access(process, &mut walked, id, location);
-            }
-            let Found { pattern, count, access_window, pair_distance, .. } = found;
-            let found = FoundPattern::new(pattern, example, count, access_window, pair_distance);
+            let found = self.with_example(process, &found, &mut walked);
             self.patterns.insert(identity, found);
         }
+    }
+
+    fn with_example(
+        &mut self,
+        process: &mut Process<'_>,
+        found: &Found,
+        walked: &mut Walked<'_>,
+    ) -> FoundPattern {
+        let mut example = [0; MOST_STEPS];
+        let steps = found.pattern.steps();
+        for (at, id) in found.accesses.into_iter().flatten().enumerate() {
+            let location = found.locations[steps[at].variable as usize];
+            example[at] = self.access(process, walked, id, location);
+        }
+        let &Found { pattern, count, access_window, pair_distance, .. } = found;
+        FoundPattern::new(pattern, example, count, access_window, pair_distance)
     }
 
     /// The number of an access at a location.
@@ -222,8 +298,8 @@ impl Collector {
         if let Some(&number) = walked.numbers.get(&(id, location)) {
             return number;
         }
-        let recorded = walked.walk.accesses.get(id);
-        let lived = &walked.walk.locations[location.index()];
+        let recorded = walked.accesses.get(id);
+        let lived = &walked.locations[location.index()];
         let access = Access {
             process: process.number,
             thread: recorded.thread.0,
@@ -253,19 +329,26 @@ impl Collector {
     }
 
     /// The locks held at each access of the examples.
-    fn lock_sets_of(
-        &mut self,
-        process: &mut Process<'_>,
+    fn held_at(
+        &self,
+        process: &Process<'_>,
         found: &[(Identity, Found)],
-        walk: &WindowWalk,
-    ) -> FxHashMap<Moment, u32> {
+        accesses: &AccessTable,
+    ) -> BTreeMap<Moment, Vec<HeldLock>> {
         let ids = found.iter().flat_map(|(_, found)| found.accesses).flatten();
-        let mut moments: Vec<Moment> = ids.map(|id| moment_of(walk.accesses.get(id))).collect();
+        let mut moments: Vec<Moment> = ids.map(|id| moment_of(accesses.get(id))).collect();
         moments.sort_unstable();
         moments.dedup();
         let held = locks_held(process.recording, process.knowledge, &moments);
-        let sets = held.into_iter().map(|locks| self.lock_set(process, &locks));
-        moments.into_iter().zip(sets).collect()
+        moments.into_iter().zip(held).collect()
+    }
+
+    fn lock_sets_of(
+        &mut self,
+        process: &mut Process<'_>,
+        held: &BTreeMap<Moment, Vec<HeldLock>>,
+    ) -> FxHashMap<Moment, u32> {
+        held.iter().map(|(moment, locks)| (*moment, self.lock_set(process, locks))).collect()
     }
 
     fn lock_set(&mut self, process: &mut Process<'_>, locks: &[HeldLock]) -> u32 {
@@ -354,11 +437,23 @@ impl Collector {
         }
     }
 
+    /// Orders that neither the patterns nor the hidden pairs of the run show.
+    fn only_possible(&self) -> FxHashMap<Identity, FoundPattern> {
+        let is_hidden = |identity: &Identity| {
+            let [first, second, ..] = identity.sites;
+            let pair = HiddenPair { pattern: identity.pattern, sites: [first, second] };
+            self.hidden_pairs.contains(&pair)
+        };
+        let possible = self.possible.iter().map(|(identity, found)| (*identity, *found));
+        let is_seen =
+            |identity: &Identity| self.patterns.contains_key(identity) || is_hidden(identity);
+        possible.filter(|(identity, _)| !is_seen(identity)).collect()
+    }
+
     /// The patterns of the run.
     pub fn finish(self) -> RunPatterns {
         let hidden_pairs = self.only_hidden();
-        let mut patterns: Vec<_> = self.patterns.into_iter().collect();
-        patterns.sort_unstable_by_key(|(identity, _)| *identity);
+        let possible = in_order(self.only_possible());
         RunPatterns {
             options: self.options,
             modules: self.modules.things,
@@ -368,8 +463,9 @@ impl Collector {
             lock_sets: self.lock_sets.things,
             blocks: self.blocks.things,
             accesses: self.accesses.things,
-            patterns: patterns.into_iter().map(|(_, found)| found).collect(),
+            patterns: in_order(self.patterns),
             hidden_pairs,
+            possible,
             seen_sites: sorted(self.seen_sites),
             processes: self.processes,
             pairs: self.pairs,
@@ -396,11 +492,23 @@ impl Process<'_> {
 
 /// What was found out about the accesses of one recording.
 struct Walked<'w> {
-    walk: &'w WindowWalk,
+    accesses: &'w AccessTable,
+    locations: &'w [LivedBytes],
     ranks: &'w [u32],
     lock_sets: FxHashMap<Moment, u32>,
     /// Accesses that have a number in the result already.
     numbers: FxHashMap<(AccessId, LocationId), u32>,
+}
+
+impl<'w> Walked<'w> {
+    fn of(
+        accesses: &'w AccessTable,
+        locations: &'w [LivedBytes],
+        ranks: &'w [u32],
+        lock_sets: FxHashMap<Moment, u32>,
+    ) -> Walked<'w> {
+        Walked { accesses, locations, ranks, lock_sets, numbers: FxHashMap::default() }
+    }
 }
 
 struct LoadedModule {
@@ -412,6 +520,13 @@ fn sorted<T: Ord>(things: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut things: Vec<T> = things.into_iter().collect();
     things.sort_unstable();
     things
+}
+
+/// Sorted by what they are.
+fn in_order(patterns: FxHashMap<Identity, FoundPattern>) -> Vec<FoundPattern> {
+    let mut patterns: Vec<_> = patterns.into_iter().collect();
+    patterns.sort_unstable_by_key(|(identity, _)| *identity);
+    patterns.into_iter().map(|(_, found)| found).collect()
 }
 
 fn identity(found: &Found, sites: &[u32]) -> Identity {

@@ -13,6 +13,50 @@ use super::result::{
 /// It told neither acquisitions nor the whole length of an access, nor which accesses library functions made.
 pub const VERSION_2: u8 = 2;
 
+/// It did not tell which orders were possible.
+pub const VERSION_3: u8 = 3;
+
+/// The tables of version 3.
+#[derive(Deserialize)]
+pub struct Version3 {
+    options: Options,
+    modules: Vec<CodeModule>,
+    sites: Vec<CodeSite>,
+    stacks: Vec<Vec<u32>>,
+    locks: Vec<Lock>,
+    lock_sets: Vec<Vec<Holding>>,
+    blocks: Vec<Block>,
+    accesses: Vec<Access>,
+    patterns: Vec<FoundPattern>,
+    hidden_pairs: Vec<HiddenPair>,
+    seen_sites: Vec<u32>,
+    processes: u32,
+    pairs: u64,
+    left_out: u64,
+}
+
+impl Version3 {
+    pub fn in_todays_terms(self) -> RunPatterns {
+        RunPatterns {
+            options: self.options,
+            modules: self.modules,
+            sites: self.sites,
+            stacks: self.stacks,
+            locks: self.locks,
+            lock_sets: self.lock_sets,
+            blocks: self.blocks,
+            accesses: self.accesses,
+            patterns: self.patterns,
+            hidden_pairs: self.hidden_pairs,
+            possible: Vec::new(),
+            seen_sites: self.seen_sites,
+            processes: self.processes,
+            pairs: self.pairs,
+            left_out: self.left_out,
+        }
+    }
+}
+
 /// The tables of version 2.
 #[derive(Deserialize)]
 pub struct Version2 {
@@ -59,6 +103,7 @@ impl Version2 {
             accesses: self.accesses.into_iter().map(Access2::in_todays_terms).collect(),
             patterns: self.patterns,
             hidden_pairs: self.hidden_pairs,
+            possible: Vec::new(),
             seen_sites: self.seen_sites,
             processes: self.processes,
             pairs: self.pairs,

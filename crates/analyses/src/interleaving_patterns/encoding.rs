@@ -8,11 +8,11 @@
 use unpick_events::file::fnv1a;
 use unpick_problem::Problem;
 
-use super::earlier_encoding::{VERSION_2, Version2};
+use super::earlier_encoding::{VERSION_2, VERSION_3, Version2, Version3};
 use super::result::{Access, Block, CodeSite, Lock, Memory, RunPatterns};
 
 const MAGIC: [u8; 8] = *b"UNPIPATT";
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 const HEADER: usize = 17;
 
 impl RunPatterns {
@@ -40,6 +40,7 @@ impl RunPatterns {
         let read: RunPatterns = match rest[0] {
             VERSION => postcard::from_bytes(tables),
             VERSION_2 => postcard::from_bytes(tables).map(Version2::in_todays_terms),
+            VERSION_3 => postcard::from_bytes(tables).map(Version3::in_todays_terms),
             other => return Err(other_version(name, other)),
         }
         .map_err(|error| damaged(name, error))?;
@@ -62,6 +63,7 @@ impl RunPatterns {
             && self
                 .patterns
                 .iter()
+                .chain(&self.possible)
                 .flat_map(|found| found.example())
                 .all(|&at| is_in(at, &self.accesses))
     }
@@ -109,7 +111,7 @@ fn damaged(name: &str, why: impl std::fmt::Display) -> Problem {
 
 fn other_version(name: &str, version: u8) -> Problem {
     Problem::usage(format!(
-        "the patterns of a run have version {version}, this build reads versions {VERSION_2} and {VERSION}"
+        "the patterns of a run have version {version}, this build reads versions {VERSION_2} to {VERSION}"
     ))
     .at("file", name)
     .why("they were made by another version of unpick")

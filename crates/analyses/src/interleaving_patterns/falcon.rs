@@ -115,7 +115,7 @@ pub fn torn_rows(walk: &WindowWalk, ranks: &[u32]) -> Vec<Found> {
 }
 
 /// The pattern that three accesses to one location are, of which another thread made the middle one.
-fn triple(first: &Access, middle: &Access, last: &Access) -> Option<PatternId> {
+pub fn triple(first: &Access, middle: &Access, last: &Access) -> Option<PatternId> {
     if !is_pair(first, middle) {
         return None;
     }

@@ -26,6 +26,9 @@ pub struct RunPatterns {
     pub patterns: Vec<FoundPattern>,
     /// Pairs that the access window hides (`access_pairs::HiddenPairs`) and that are not among the patterns; sorted.
     pub hidden_pairs: Vec<HiddenPair>,
+    /// Orders that the run did not show, but might have: pairs the other way round, and accesses of another thread in gaps that
+    /// nobody came into. The example has accesses of the run in an order they were not in.
+    pub possible: Vec<FoundPattern>,
     /// Where shared memory was accessed at all: numbers of sites, sorted.
     pub seen_sites: Vec<u32>,
     /// How many recordings there were.

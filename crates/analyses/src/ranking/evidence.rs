@@ -144,7 +144,7 @@ impl Evidence {
 
 impl Example {
     /// How many accesses tell how they were reached: the more, the better an example.
-    fn stacks_known(&self) -> usize {
+    pub(crate) fn stacks_known(&self) -> usize {
         self.accesses.iter().filter(|access| !access.stack.is_empty()).count()
     }
 }
@@ -155,10 +155,20 @@ impl Told<'_> {
     }
 
     fn example(&self, number: u32) -> Example {
-        let reading = Reading { run: self.run, translation: self.translation };
-        let accesses = self.run.example(self.found).map(|access| reading.access(access));
-        Example { run: number, accesses: accesses.collect() }
+        example_of(self.run, self.found, self.translation, number)
     }
+}
+
+/// The example of a pattern in run `number`, with the numbers of a code book.
+pub fn example_of(
+    run: &RunPatterns,
+    found: &FoundPattern,
+    translation: &Translation,
+    number: u32,
+) -> Example {
+    let reading = Reading { run, translation };
+    let accesses = run.example(found).map(|access| reading.access(access));
+    Example { run: number, accesses: accesses.collect() }
 }
 
 /// All accesses of a run's examples, with the numbers of a code book, which the run is entered into.
