@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use unpick_analyses::interleaving_patterns::{self, Touch};
+use unpick_analyses::interleaving_patterns::{self, PatternId, Touch};
 use unpick_analyses::ranking::{
     Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, Ranked, StudyFigures,
 };
 
 use crate::finding::{
-    AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, RelatedAccess, Relation, Runs,
-    SCHEMA, Study, Supporter,
+    AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, Origin, RelatedAccess, Relation,
+    Runs, SCHEMA, Study, Supporter,
 };
 use crate::grouping::{Group, group};
 use crate::names::{Author, Frame, Names, Place};
@@ -30,7 +30,7 @@ pub struct Choices {
 /// The findings of all runs.
 pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -> Findings {
     let places = Places::new(&conclusion.code, names, &choices.working_folder);
-    let describer = Describer { conclusion, choices, places };
+    let describer = Describer { conclusion, choices, words: AccessWords { places } };
     let lines = describer.lines();
     let is_own = |place: usize| describer.is_own(place);
     let groups = group(conclusion, |site| lines[site as usize], is_own, choices.most_findings);
@@ -46,24 +46,26 @@ pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -
         formula: conclusion.formula.name().to_owned(),
         findings: describer.findings(&groups),
         hangs: Vec::new(),
+        active: None,
     }
 }
 
 struct Describer<'c> {
     conclusion: &'c Conclusion,
     choices: &'c Choices,
-    places: Places<'c>,
+    words: AccessWords<'c>,
 }
 
 impl Describer<'_> {
     /// For every site the number of its line of source; a site without one has a number of its own.
     /// Only sites of patterns with evidence are looked up: naming is slow.
     fn lines(&self) -> Vec<u32> {
-        let mut lines: Vec<u32> = (0..self.places.code.sites.len() as u32).collect();
+        let mut lines: Vec<u32> = (0..self.words.places.code.sites.len() as u32).collect();
         let mut first_sites: HashMap<(String, u32), u32> = HashMap::new();
         let with_evidence = &self.conclusion.ranked[..self.conclusion.evidence.len()];
         for &site in with_evidence.iter().flat_map(|ranked| ranked.key.sites()) {
-            if let Frame { file: Some(file), line: Some(line), .. } = self.places.place(site).frame
+            if let Frame { file: Some(file), line: Some(line), .. } =
+                self.words.places.place(site).frame
             {
                 lines[site as usize] = *first_sites.entry((file, line)).or_insert(site);
             }
@@ -73,13 +75,7 @@ impl Describer<'_> {
 
     /// Whether the user wrote the code of any access of a pattern: the cause is hardly in code that others use as well.
     fn is_own(&self, place: usize) -> bool {
-        let Some(example) = self.example(place) else { return true };
-        example.accesses.iter().any(|access| {
-            let calls = access.stack.iter().rev().copied();
-            let sites = [access.site].into_iter().chain(calls);
-            let author = sites.map(|site| self.places.author(site));
-            author.into_iter().find(|author| *author != Author::Language) == Some(Author::User)
-        })
+        self.example(place).is_none_or(|example| self.words.is_own(example))
     }
 
     fn findings(&self, groups: &[Group]) -> Vec<Finding> {
@@ -91,7 +87,7 @@ impl Describer<'_> {
     fn finding(&self, group: &Group, rank: u32) -> Option<Finding> {
         let ranked = &self.conclusion.ranked[group.leader];
         let example = self.example(group.leader)?;
-        let accesses: Vec<_> = self.accesses(ranked, example).collect();
+        let accesses = self.words.accesses(ranked.key.pattern, example);
         let pattern = ranked.key.pattern;
         let shown = group.supporters.iter().take(self.choices.most_supporters);
         let supporters: Vec<_> = shown.filter_map(|&(at, how)| self.supporter(at, how)).collect();
@@ -115,6 +111,7 @@ impl Describer<'_> {
             supporters,
             study: study_of(self.conclusion.study(group.leader)),
             confirmed: None,
+            origin: Origin::Correlated,
         })
     }
 
@@ -129,13 +126,53 @@ impl Describer<'_> {
         OtherWayRound { passed: turned.map_or(0, |turned| turned.passed) }
     }
 
-    fn accesses<'a>(
-        &'a self,
-        ranked: &'a Ranked,
-        example: &'a Example,
-    ) -> impl Iterator<Item = FindingAccess> + 'a {
+    fn supporter(&self, place: usize, relation: Relation) -> Option<Supporter> {
+        let ranked = &self.conclusion.ranked[place];
+        let example = self.example(place)?;
         let steps = ranked.key.pattern.steps().iter();
-        steps.zip(&example.accesses).map(|(step, access)| self.access(step.role, access))
+        let accesses = steps.zip(&example.accesses).map(|(step, access)| RelatedAccess {
+            role: step.role,
+            kind: kind_of(access.touch),
+            variable: self.words.variable(access),
+            frame: self.words.shown_frame(access),
+        });
+        Some(Supporter {
+            pattern: ranked.key.pattern.name(),
+            class: class_of(ranked.key.pattern.class()),
+            score: ranked.score,
+            pattern_rank: ranked.rank,
+            relation,
+            failed_runs: ranked.failed,
+            passed_runs: ranked.passed,
+            accesses: accesses.collect(),
+        })
+    }
+}
+
+/// Accesses of examples in words.
+pub(crate) struct AccessWords<'c> {
+    pub places: Places<'c>,
+}
+
+impl AccessWords<'_> {
+    /// The accesses of a pattern's example, each with its role.
+    pub fn accesses(&self, pattern: PatternId, example: &Example) -> Vec<FindingAccess> {
+        let steps = pattern.steps().iter().zip(&example.accesses);
+        steps.map(|(step, access)| self.access(step.role, access)).collect()
+    }
+
+    /// Whether the user wrote the code of any access: the cause is hardly in code that others use as well.
+    pub fn is_own(&self, example: &Example) -> bool {
+        example.accesses.iter().any(|access| {
+            let calls = access.stack.iter().rev().copied();
+            let sites = [access.site].into_iter().chain(calls);
+            let author = sites.map(|site| self.places.author(site));
+            author.into_iter().find(|author| *author != Author::Language) == Some(Author::User)
+        })
+    }
+
+    fn shown_frame(&self, access: &ExampleAccess) -> Frame {
+        self.places.place(self.places.own_site(access.site, &access.stack).0).frame
     }
 
     fn variable(&self, access: &ExampleAccess) -> Option<String> {
@@ -169,31 +206,9 @@ impl Describer<'_> {
     fn held(&self, lock: &ExampleLock, access: &ExampleAccess) -> HeldLock {
         HeldLock { distance: distance(&lock.memory, &access.memory), ..self.places.lock(lock) }
     }
-
-    fn supporter(&self, place: usize, relation: Relation) -> Option<Supporter> {
-        let ranked = &self.conclusion.ranked[place];
-        let example = self.example(place)?;
-        let steps = ranked.key.pattern.steps().iter();
-        let accesses = steps.zip(&example.accesses).map(|(step, access)| RelatedAccess {
-            role: step.role,
-            kind: kind_of(access.touch),
-            variable: self.variable(access),
-            frame: self.places.place(self.places.own_site(access.site, &access.stack).0).frame,
-        });
-        Some(Supporter {
-            pattern: ranked.key.pattern.name(),
-            class: class_of(ranked.key.pattern.class()),
-            score: ranked.score,
-            pattern_rank: ranked.rank,
-            relation,
-            failed_runs: ranked.failed,
-            passed_runs: ranked.passed,
-            accesses: accesses.collect(),
-        })
-    }
 }
 
-fn class_of(class: interleaving_patterns::Class) -> Class {
+pub(crate) fn class_of(class: interleaving_patterns::Class) -> Class {
     match class {
         interleaving_patterns::Class::Order => Class::Order,
         interleaving_patterns::Class::SingleVariable => Class::SingleVariable,

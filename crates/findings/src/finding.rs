@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::active::Active;
 use crate::confirmed::Confirmed;
 use crate::hang::HangGroup;
 use crate::names::Frame;
@@ -22,6 +23,9 @@ pub struct Findings {
     /// How failing runs hung: deadlocks first.
     #[serde(default)]
     pub hangs: Vec<HangGroup>,
+    /// What came of orders that no run had had; none: none was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<Active>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +54,7 @@ pub struct Finding {
     /// In how many failing and passing runs the pattern occurred.
     pub failed_runs: u32,
     pub passed_runs: u32,
-    /// The failing run that threads, stacks, locks and order of `accesses` are from.
+    /// The run, failing unless it was forced, that threads, stacks, locks and order of `accesses` are from.
     pub example_run: u32,
     /// Failing runs ended before the last access of a longer pattern: this is what all of them share.
     pub cut_short: bool,
@@ -62,6 +66,25 @@ pub struct Finding {
     /// What forcing it has shown; none: nobody tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Confirmed>,
+    #[serde(default, skip_serializing_if = "Origin::is_correlated")]
+    pub origin: Origin,
+}
+
+/// How a finding was come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Failing runs have it, and passing ones seldom.
+    #[default]
+    Correlated,
+    /// No run had it: it was forced, and the program failed. It has no score, and its example is of a run that passed.
+    Forced,
+}
+
+impl Origin {
+    fn is_correlated(&self) -> bool {
+        *self == Origin::Correlated
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -198,7 +221,7 @@ pub struct RelatedAccess {
 }
 
 /// Figures to compare with the studies of the papers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Study {
     pub first_pair: Option<f64>,
     pub second_pair: Option<f64>,

@@ -2,7 +2,7 @@
 //!
 //! Takes   the `Conclusion` of all runs, and somebody who knows names (`Names`).
 //! Gives   `Findings`: ranked, grouped so that one cause is one finding, explained; as JSON they follow
-//!         `docs/schema/findings.schema.json`. Of a run that hung a `Hang`: who waits for whom.
+//!         `docs/schema/findings.schema.json`. Of orders that no run had, findings to be. Of a run that hung a `Hang`: who waits for whom.
 //! Misses  what was not ranked high enough to have evidence.
 //! Invents a common cause for what only ever happens together.
 //! Cost    the square of the patterns with evidence in one group, at most some millions of steps.
@@ -10,6 +10,7 @@
 //! Nothing here reads files: names come through a trait.
 #![forbid(unsafe_code)]
 
+mod active;
 mod confirmed;
 mod describe;
 mod finding;
@@ -19,12 +20,14 @@ mod names;
 mod paths;
 mod places;
 mod sentences;
+mod unseen;
 
+pub use active::{Active, TriedOrder};
 pub use confirmed::{Confirmation, Confirmed};
 pub use describe::{Choices, describe};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS,
-    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
+    Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
 };
 pub use grouping::{Group, group};
 pub use hang::{
@@ -32,3 +35,4 @@ pub use hang::{
     describe_hang, group_hangs,
 };
 pub use names::{Author, Frame, Names, Place};
+pub use unseen::describe_unseen;

@@ -29,6 +29,21 @@ pub fn sentence(
     }
 }
 
+/// Says what would be wrong about an order that no run had.
+pub fn unseen_sentence(pattern: PatternId, accesses: &[FindingAccess]) -> String {
+    let told = Told { accesses };
+    match pattern.number() {
+        1..=3 => format!(
+            "{} In all runs that were left alone it was the other way round: this order was forced.",
+            told.pair(pattern)
+        ),
+        4..=8 => format!("{} {FORCED}", told.triple(pattern)),
+        _ => format!("{} {FORCED}", told.two_variables(pattern)),
+    }
+}
+
+const FORCED: &str = "No run that was left alone had this order: it was forced.";
+
 /// Which order passing runs had.
 fn order(other_way_round: OtherWayRound, runs: &RunCounts) -> String {
     match other_way_round.passed {

@@ -85,12 +85,14 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
             access_window: None,
         },
         confirmed: None,
+        origin: Origin::Correlated,
     }
 }
 
 fn findings(findings: Vec<Finding>) -> Findings {
     Findings {
         hangs: Vec::new(),
+        active: None,
         schema: SCHEMA.to_owned(),
         runs: Runs { total: 81, passed: 55, failed: 25, unusable: 1 },
         formula: "jaccard".to_owned(),

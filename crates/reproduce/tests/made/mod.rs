@@ -84,6 +84,7 @@ pub fn finding(pattern: PatternId) -> Finding {
             access_window: None,
         },
         confirmed: None,
+        origin: Origin::Correlated,
     }
 }
 
