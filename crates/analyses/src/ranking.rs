@@ -21,10 +21,10 @@ mod tally;
 pub use code_book::CodeBook;
 pub(crate) use code_book::Translation;
 pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude};
+pub(crate) use evidence::example_of;
 pub use evidence::{
     Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory, accesses_of,
 };
-pub(crate) use evidence::example_of;
 pub use formula::{Counts, Formula};
 pub use run_set::RunSet;
 pub use study::StudyFigures;

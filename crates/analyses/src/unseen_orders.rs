@@ -50,7 +50,8 @@ impl Unseen {
             return;
         }
         let translation = self.code.enter(run);
-        let shown = run.patterns.iter().filter(|found| found.pattern.class() != Class::MultiVariable);
+        let shown =
+            run.patterns.iter().filter(|found| found.pattern.class() != Class::MultiVariable);
         self.seen.extend(shown.map(|found| PatternKey::of(run, found, &translation)));
         let site = |number: u32| translation.sites[number as usize];
         let hidden = run.hidden_pairs.iter();

@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 
 use unpick_analyses::interleaving_patterns::Mode;
 use unpick_analyses::{
-    Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
+    Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude,
 };
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, Runs, describe};
+use unpick_findings::{Choices, Finding, Findings, Runs, describe, describe_unseen};
 use unpick_names::{CodeNames, KnownRecording, ProgramNames};
 use unpick_problem::Problem;
 use unpick_recording::Run;
@@ -25,6 +25,8 @@ use crate::import::names_in;
 
 pub const MOST_FINDINGS: usize = 10;
 pub const MOST_SUPPORTERS: usize = 20;
+/// Orders that are named, to be tried: naming takes time, and so does trying.
+const MOST_ORDERS: usize = 1000;
 
 /// One for all runs: a program's files are read once.
 pub static NAMES: LazyLock<CodeNames> = LazyLock::new(CodeNames::new);
@@ -111,14 +113,40 @@ pub fn names_of_files() -> &'static CodeNames {
 pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
     let conclusion = conclude_over(runs, view)?;
     let imported = names_in(store.folder())?;
-    let choices = Choices {
+    let hangs = hangs_of(runs)?;
+    let names = ProgramNames::new(imported.as_ref(), &NAMES);
+    Ok(Findings { hangs, ..describe(&conclusion, &names, &choices()) })
+}
+
+fn choices() -> Choices {
+    Choices {
         working_folder: std::env::current_dir().unwrap_or_default(),
         most_findings: MOST_FINDINGS,
         most_supporters: MOST_SUPPORTERS,
-    };
-    let hangs = hangs_of(runs)?;
+    }
+}
+
+/// Orders to try: those that no run of these had, the most promising first; and how many there are in all.
+pub fn unseen_orders_of(
+    store: &Store,
+    runs: &[StoredRun],
+    view: &View,
+) -> Result<(Vec<Finding>, usize), Problem> {
+    let mut unseen = Unseen::default();
+    for run in runs.iter().filter(|run| run.label() != Label::Unusable) {
+        let number = u32::try_from(run.number).unwrap_or(u32::MAX);
+        unseen.add(number, run.label(), &stored_patterns(run, view.options())?);
+    }
+    let unseen = unseen.finish();
+    let imported = names_in(store.folder())?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    Ok(Findings { hangs, ..describe(&conclusion, &names, &choices) })
+    let described = describe_unseen(&unseen, &names, &choices(), MOST_ORDERS);
+    Ok((described, unseen.orders.len()))
+}
+
+/// Nothing was found yet.
+pub fn no_findings(runs: &[StoredRun], view: &View) -> Findings {
+    Findings::of_hangs(counts_of(runs), view.formula.name(), Vec::new())
 }
 
 pub fn counts_of(runs: &[StoredRun]) -> Runs {

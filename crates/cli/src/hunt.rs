@@ -5,6 +5,7 @@
 //! Misses  what the delays it tries never bring about.
 //! Cost    the runs; condensing each takes less than the run itself; at most 30 s to confirm the leading findings.
 
+mod active;
 mod budget;
 mod confirmation;
 mod course;
@@ -27,7 +28,7 @@ use unpick_run_store::{Keep, Store};
 use unpick_runner::{Condition, Delays, Invocation, Judge, Limits, Perturbation, stop_on_signals};
 
 use crate::clean::make_room;
-use crate::conclude::{View, findings_of, only_hangs};
+use crate::conclude::{View, findings_of, no_findings, only_hangs};
 use crate::delays::DelayOptions;
 use crate::output;
 use crate::program::ProgramOptions;
@@ -35,7 +36,8 @@ use crate::quantities::{bytes, duration};
 use crate::record::{fresh_seed, quoted, store_option};
 use crate::show::FINDINGS_FILE;
 use crate::terminal;
-use budget::Budget;
+use active::Trial;
+use budget::{Active, Budget, Enough};
 use confirmation::Confirmation;
 use course::{Course, Ended, Setup};
 use progress::Progress;
@@ -48,6 +50,9 @@ command line is wrong, 70 Unpick's own fault.
 A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put
 other conditions in place of the first two.
 
+Where no run fails, orders of accesses that no run had are forced, each in a few runs; if one of them makes the program fail, and its
+inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed.
+
 With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
 whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.
 
@@ -59,6 +64,7 @@ Delays of all kinds are tried in turn; with --delay-access, --delay-sync or --de
 Examples:
   unpick hunt -- ./bank 100
   unpick hunt --cargo test bank::transfer
+  unpick hunt --active --time 1m -- ./bank 100
   unpick hunt --time 2m --cargo test --release -p my-crate bank::transfer -- --nocapture
   unpick hunt --fail-if 'stdout ~ /LOST/' --timeout 5s --time 2m -- ./test.sh
   unpick hunt --oracle 'cmp -s \"$UNPICK_STDOUT\" expected.txt' -- ./sort input.txt";
@@ -115,6 +121,13 @@ pub struct Hunt {
     /// Seed of the hunt: decides the order of settings and the seeds of all runs
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Try orders that no run had, as soon as enough runs have passed: forces pairs the other way round, and threads into gaps of
+    /// others. Without it they are tried in the last third of --time if no run has failed by then
+    #[arg(long, conflicts_with = "no_active")]
+    active: bool,
+    /// Try no orders that no run had
+    #[arg(long)]
+    no_active: bool,
     /// Put in no delays
     #[arg(long, conflicts_with_all = ["delay_access", "delay_sync", "delay_start"])]
     no_delays: bool,
@@ -164,6 +177,9 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     if let Some(findings) = findings.as_mut().filter(|_| hunt.confirms(ended)) {
         hunt.confirmation(&course).confirm(findings, &course, &invocation);
     }
+    if hunt.tries_orders(&course, ended) {
+        findings = Some(hunt.try_orders(&mut course, findings)?);
+    }
     // A full disk must not hide what was found.
     let stored = findings.as_ref().map_or(Ok(()), |findings| hunt.store_findings(findings));
     let code = hunt.tell(&course, ended, findings.as_ref())?;
@@ -185,7 +201,32 @@ impl Hunt {
     fn budget(&self) -> Budget {
         let unbounded = self.time.is_none() && self.runs.is_none();
         let time = self.time.or(unbounded.then_some(DEFAULT_TIME));
-        Budget { failing: self.failing, passing: self.passing, runs: self.runs, time }
+        let active = match (self.active, self.no_active) {
+            (true, _) => Active::Asked,
+            (_, true) => Active::Never,
+            _ => Active::IfNothingFails,
+        };
+        Budget { failing: self.failing, passing: self.passing, runs: self.runs, time, active }
+    }
+
+    /// Whether there is reason and budget to try orders that no run had.
+    fn tries_orders(&self, course: &Course<'_>, ended: Ended) -> bool {
+        let may_go_on = !matches!(ended, Ended::Stopped | Ended::Trouble);
+        let is_asked = self.active && course.counts().passed > 0;
+        may_go_on && (is_asked || ended == Ended::Enough(Enough::ForOrders))
+    }
+
+    /// Tries orders that no run had; what they show leads.
+    fn try_orders(
+        &self,
+        course: &mut Course<'_>,
+        findings: Option<Findings>,
+    ) -> Result<Findings, Problem> {
+        let store = course.store().clone();
+        let runs = store.runs_of_hunt(course.number())?;
+        let mut findings = findings.unwrap_or_else(|| no_findings(&runs, &self.view));
+        Trial::begin(&store, &runs, &self.view, self.resume)?.run(course, &mut findings)?;
+        Ok(findings)
     }
 
     fn common<'a>(&self, store: &Store, invocation: &'a Invocation) -> Common<'a> {
@@ -294,7 +335,9 @@ impl Hunt {
         if self.json_lines {
             print(&summary::json_line(course, ended, findings, code))?;
         } else {
-            if let Some(findings) = findings.filter(|_| !self.is_json_on_stdout()) {
+            if let Some(findings) =
+                findings.filter(|one| one.tell_something() && !self.is_json_on_stdout())
+            {
                 let style = terminal::style_of_stdout(&self.store);
                 print(&unpick_report::terminal(findings, &style))?;
             }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::confirmed::Confirmation;
-use crate::finding::{CodePlace, Finding};
+use crate::finding::{CodePlace, Finding, Findings};
 
 /// Orders that were tried, counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -51,5 +51,12 @@ impl Active {
         self.reached += u32::from(order.hits > 0);
         self.failed += u32::from(order.failed > 0);
         self.orders.push(order);
+    }
+}
+
+impl Findings {
+    /// Whether there is anything to report: a run failed, or an order was tried.
+    pub fn tell_something(&self) -> bool {
+        self.runs.failed > 0 || self.active.as_ref().is_some_and(|active| active.tried > 0)
     }
 }

@@ -275,7 +275,14 @@ impl Findings {
     /// Of runs that cannot be compared, only how they hung is known.
     pub fn of_hangs(runs: Runs, formula: &str, hangs: Vec<HangGroup>) -> Findings {
         let formula = formula.to_owned();
-        Findings { schema: SCHEMA.to_owned(), runs, formula, findings: Vec::new(), hangs, active: None }
+        Findings {
+            schema: SCHEMA.to_owned(),
+            runs,
+            formula,
+            findings: Vec::new(),
+            hangs,
+            active: None,
+        }
     }
 
     /// Whether there is anything that explains a failure.

@@ -26,8 +26,8 @@ pub use active::{Active, TriedOrder};
 pub use confirmed::{Confirmation, Confirmed};
 pub use describe::{Choices, describe};
 pub use finding::{
-    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS,
-    Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
+    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS, Origin,
+    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
 };
 pub use grouping::{Group, group};
 pub use hang::{

@@ -17,8 +17,7 @@ pub fn describe_unseen(
     choices: &Choices,
     most: usize,
 ) -> Vec<Finding> {
-    let words =
-        AccessWords { places: Places::new(&unseen.code, names, &choices.working_folder) };
+    let words = AccessWords { places: Places::new(&unseen.code, names, &choices.working_folder) };
     let (own, others): (Vec<_>, Vec<_>) =
         unseen.orders.iter().partition(|order| words.is_own(&order.example));
     own.into_iter().chain(others).take(most).map(|order| finding(order, &words)).collect()

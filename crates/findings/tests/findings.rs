@@ -9,12 +9,12 @@ use boon::{Compiler, Schemas};
 use traces::collect;
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, Conclusion, ExampleAccess, ExampleLock, ExampleMemory};
-use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, conclude};
+use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude};
 use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
-    Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup, Names, Place,
-    Relation, Unreadable, describe,
+    Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup, Names, Origin,
+    Place, Relation, Unreadable, describe, describe_unseen,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
@@ -481,4 +481,40 @@ fn the_json_is_as_the_schema_says() {
     let mut strange: serde_json::Value = serde_json::from_str(&found(&TABLE_2).to_json()).unwrap();
     strange["findings"][0]["accesses"][0]["role"] = 3.into();
     assert!(schemas.validate(&strange, index).is_err(), "the schema refuses something");
+}
+
+fn unseen(traces: &[(Label, &str)], most: usize) -> Vec<Finding> {
+    let mut unseen = Unseen::default();
+    for ((label, trace), number) in traces.iter().zip(1..) {
+        unseen.add(number, *label, &collect(trace, Options::default()));
+    }
+    describe_unseen(&unseen.finish(), &TestNames, &choices(), most)
+}
+
+#[test]
+fn an_order_that_no_run_had_has_the_form_of_a_finding_but_no_score() {
+    let orders = unseen(&[(Pass, "1w x 10, 2r x 20")], 10);
+    let [order] = orders.as_slice() else { panic!("{orders:?}") };
+    assert_eq!((order.pattern.as_str(), order.origin, order.score), ("P1", Origin::Forced, 0.0));
+    let steps: Vec<_> = order.accesses.iter().map(|one| (one.role, one.frame.line)).collect();
+    assert_eq!(steps, [(1, Some(20)), (2, Some(10))]);
+    assert!(
+        order.sentence.contains("the other way round: this order was forced"),
+        "{}",
+        order.sentence
+    );
+    assert_eq!((order.failed_runs, order.passed_runs, order.example_run), (0, 0, 1));
+}
+
+#[test]
+fn orders_of_the_users_own_code_are_tried_first() {
+    let runs = [(Pass, "1w x 601, 2r x 602, 1w y 10, 2r y 20, 1w y 11, 2r y 20, 1w y 11")];
+    let orders = unseen(&runs, 10);
+    let is_foreign = |function: &Option<String>| {
+        ["f601", "f602"].map(str::to_owned).map(Some).contains(function)
+    };
+    let of_user =
+        |order: &Finding| order.accesses.iter().any(|one| !is_foreign(&one.frame.function));
+    assert!(orders.len() > 1 && orders.is_sorted_by_key(|order| !of_user(order)), "{orders:#?}");
+    assert_eq!(unseen(&runs, 1).len(), 1);
 }

@@ -1,6 +1,6 @@
 //! One finding in full.
 
-use unpick_findings::{Finding, Findings};
+use unpick_findings::{Finding, Findings, Origin};
 
 use crate::Style;
 use crate::layout::{paragraph, printable};
@@ -32,20 +32,36 @@ fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) ->
         words::class(finding.class),
         printable(&finding.pattern)
     );
-    let figures = format!(
-        "rank {}, score {:.2}; in {} of {} failing and {} of {} passing runs",
-        finding.rank,
-        finding.score,
-        finding.failed_runs,
-        findings.runs.failed,
-        finding.passed_runs,
-        findings.runs.passed
-    );
-    let confirmed = finding.confirmed.as_ref().map(words::confirmed);
+    let figures = figures(findings, finding);
+    let told_already = finding.origin == Origin::Forced;
+    let confirmed = finding.confirmed.as_ref().filter(|_| !told_already).map(words::confirmed);
     let confirmed = confirmed.map_or_else(String::new, |words| format!("confirmed: {words}\n"));
     let rule = "=".repeat(style.columns());
     let (rule, title) = (style.paint().aside(&rule), style.paint().bad(&title));
     format!("{rule}\n{title}\n{figures}\n{confirmed}")
+}
+
+fn figures(findings: &Findings, finding: &Finding) -> String {
+    match (finding.origin, finding.confirmed) {
+        (Origin::Forced, Some(confirmed)) => format!(
+            "found by forcing it: {} of {} failed, inverted {} of {}: {}",
+            confirmed.forced_failures,
+            confirmed.forced_hits,
+            confirmed.inverse_failures,
+            confirmed.inverse_hits,
+            confirmed.verdict.name()
+        ),
+        (Origin::Forced, None) => "found by forcing it".to_owned(),
+        (Origin::Correlated, _) => format!(
+            "rank {}, score {:.2}; in {} of {} failing and {} of {} passing runs",
+            finding.rank,
+            finding.score,
+            finding.failed_runs,
+            findings.runs.failed,
+            finding.passed_runs,
+            findings.runs.passed
+        ),
+    }
 }
 
 fn why(finding: &Finding, style: &Style) -> String {
@@ -60,7 +76,15 @@ fn why(finding: &Finding, style: &Style) -> String {
 }
 
 fn order(finding: &Finding, style: &Style) -> String {
-    let heading = format!("Order of execution (as in run {})", finding.example_run);
+    let heading = match finding.origin {
+        Origin::Correlated => format!("Order of execution (as in run {})", finding.example_run),
+        Origin::Forced => {
+            format!(
+                "Order of execution (forced; threads and calls as in run {})",
+                finding.example_run
+            )
+        }
+    };
     let table = table::table(finding, style);
     format!("{}\n\n{table}{}", style.paint().heading(&heading), origins(finding, style))
 }

@@ -13,6 +13,7 @@ mod finding;
 mod hangs;
 mod layout;
 mod list;
+mod orders;
 mod paint;
 mod short_names;
 mod supporters;
@@ -68,7 +69,7 @@ impl Style {
 /// Everything at a glance: the ranked list, and in full what is confirmed as cause, else what shares rank 1. Ends in the command to paste next.
 pub fn terminal(findings: &Findings, style: &Style) -> String {
     if findings.findings.is_empty() {
-        return nothing_found(findings, style);
+        return nothing_found(findings, style) + &orders::tried(findings, style);
     }
     let in_full = how_many_in_full(findings);
     let mut text = hangs::hung_runs(findings, style) + &list::ranked_list(findings, style);
@@ -76,6 +77,7 @@ pub fn terminal(findings: &Findings, style: &Style) -> String {
         text.push('\n');
         text.push_str(&finding::in_full(findings, number, style).unwrap_or_default());
     }
+    text.push_str(&orders::tried(findings, style));
     text.push('\n');
     text.push_str(&next_command(findings, in_full, style));
     text

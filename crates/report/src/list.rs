@@ -1,6 +1,6 @@
 //! The ranked list: one entry per finding, the figures in front.
 
-use unpick_findings::{Confirmation, Finding, Findings};
+use unpick_findings::{Confirmation, Finding, Findings, Origin};
 
 use crate::Style;
 use crate::layout::wrapped;
@@ -32,21 +32,19 @@ pub fn runs_line(findings: &Findings) -> String {
         1 => "1 finding".to_owned(),
         count => format!("{count} findings"),
     };
+    let is_forced = |finding: &Finding| finding.origin == Origin::Forced;
+    let how = match !findings.findings.is_empty() && findings.findings.iter().all(is_forced) {
+        true => "by forcing orders that no run had".to_owned(),
+        false => format!("scored by {}", findings.formula),
+    };
     format!(
-        "{} runs: {} failed, {} passed{unusable}. {count}, scored by {}.",
-        runs.total, runs.failed, runs.passed, findings.formula
+        "{} runs: {} failed, {} passed{unusable}. {count}, {how}.",
+        runs.total, runs.failed, runs.passed
     )
 }
 
 fn entry(finding: &Finding, number: usize, findings: &Findings, style: &Style) -> String {
-    let share = |runs: u32, all: u32| format!("{runs}/{all}");
-    let figures = format!(
-        "{number:>3} {:>5}  {:>5.2}  {:>7}  {:>7}  ",
-        finding.rank,
-        finding.score,
-        share(finding.failed_runs, findings.runs.failed),
-        share(finding.passed_runs, findings.runs.passed)
-    );
+    let figures = figures(finding, number, findings);
     let columns = style.columns() - FIGURES;
     let what = format!("{}: {}", words::class(finding.class), words::pattern(finding));
     let mut lines = wrapped(&what, columns);
@@ -63,6 +61,23 @@ fn verdict(finding: &Finding) -> Option<String> {
     let verdict = finding.confirmed?.verdict;
     let is_known = verdict != Confirmation::NotReached;
     is_known.then(|| format!("confirmed: {}", words::verdict(verdict)))
+}
+
+fn figures(finding: &Finding, number: usize, findings: &Findings) -> String {
+    if finding.origin == Origin::Forced {
+        let confirmed = finding.confirmed.as_ref();
+        let failed = confirmed.map(|by| format!("{}/{}", by.forced_failures, by.forced_hits));
+        let forced = failed.unwrap_or_else(|| "forced".to_owned());
+        return format!("{number:>3} {:>5}  {:>5}  {forced:>7}  {:>7}  ", "-", "-", "-");
+    }
+    let share = |runs: u32, all: u32| format!("{runs}/{all}");
+    format!(
+        "{number:>3} {:>5}  {:>5.2}  {:>7}  {:>7}  ",
+        finding.rank,
+        finding.score,
+        share(finding.failed_runs, findings.runs.failed),
+        share(finding.passed_runs, findings.runs.passed)
+    )
 }
 
 fn variables(finding: &Finding, columns: usize) -> String {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use unicode_width::UnicodeWidthStr;
 use unpick_findings::{
-    AccessKind, Class, CodePlace, Confirmation, Confirmed, Finding, FindingAccess, Findings, Frame,
-    HeldLock, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
+    AccessKind, Active, Class, CodePlace, Confirmation, Confirmed, Finding, FindingAccess,
+    Findings, Frame, HeldLock, Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
+    TriedOrder,
 };
 use unpick_report::{Style, headline, one, terminal};
 
@@ -236,6 +237,44 @@ fn shown(findings: &Findings, width: usize) -> String {
 fn a_lost_update_in_c() {
     insta::assert_snapshot!("lost_update_80", shown(&findings(vec![lost_update()]), 80));
     insta::assert_snapshot!("lost_update_120", shown(&findings(vec![lost_update()]), 120));
+}
+
+#[test]
+fn an_order_that_no_run_had_and_others_that_were_tried() {
+    let confirmed = Confirmed {
+        forced_runs: 10,
+        forced_hits: 10,
+        forced_failures: 10,
+        inverse_runs: 10,
+        inverse_hits: 9,
+        inverse_failures: 0,
+        verdict: Confirmation::Cause,
+    };
+    let forced = Finding {
+        score: 0.0,
+        failed_runs: 0,
+        origin: Origin::Forced,
+        confirmed: Some(confirmed),
+        ..lost_update()
+    };
+    let tried = |steps: [&str; 2], hits, failed| TriedOrder {
+        pattern: "P1".to_owned(),
+        steps: steps.map(str::to_owned).to_vec(),
+        code: Vec::new(),
+        runs: 3,
+        hits,
+        failed,
+        verdict: (failed > 0).then_some(Confirmation::Cause),
+    };
+    let mut active = Active { remaining: 7, ..Active::default() };
+    active.add(tried(["read of `a` in `f` at bank.c:1", "write of `a` in `g` at bank.c:2"], 0, 0));
+    active.add(tried(["read of `b` in `f` at bank.c:3", "write of `b` in `g` at bank.c:4"], 3, 0));
+    active.add(tried(["read of `c` in `f` at bank.c:5", "write of `c` in `g` at bank.c:6"], 3, 1));
+    let runs = Runs { total: 55, passed: 55, failed: 0, unusable: 0 };
+    let found = Findings { runs, active: Some(active), ..findings(vec![forced]) };
+    insta::assert_snapshot!("forced_80", shown(&found, 80));
+    let nothing = Findings { findings: Vec::new(), ..found };
+    insta::assert_snapshot!("nothing_by_forcing_80", shown(&nothing, 80));
 }
 
 #[test]

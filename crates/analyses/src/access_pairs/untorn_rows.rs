@@ -14,7 +14,7 @@ use unpick_recording::{Access, Life};
 
 use super::hidden::{SiteAccess, site_access};
 use super::walk::{AccessId, AccessTable, LivedBytes, LocationId};
-use super::window::{is_pair, rows};
+use super::window::rows;
 use crate::thread_order::ThreadOrder;
 
 /// Of a life. Their product is what has to be looked at.
@@ -67,9 +67,12 @@ impl UntornRows {
         let location = LocationId::from_index(self.locations.len());
         let before = self.found.len();
         for (sites, gap) in &gaps.kinds {
+            // Whoever comes to the first access may come to the next one.
+            let begun = others.kinds.iter().find(|(site, _)| *site == sites[0]);
+            let begun = begun.map_or(&[][..], |(_, kind)| &kind.examples);
             for (other_site, other) in &others.kinds {
                 let triple = [sites[0], *other_site, sites[1]];
-                self.note(triple, gap, other, location);
+                self.note(triple, gap, begun, other, location);
             }
         }
         if self.found.len() > before {
@@ -81,6 +84,7 @@ impl UntornRows {
         &mut self,
         triple: [SiteAccess; 3],
         gap: &Kind<Gap>,
+        begun: &[Example<Access>],
         other: &Kind<Access>,
         location: LocationId,
     ) {
@@ -91,18 +95,25 @@ impl UntornRows {
         let pairs = gap.examples.iter().flat_map(|(_, gap)| {
             other.examples.iter().map(|(_, other)| [gap.0[0], *other, gap.0[1]])
         });
-        let mut possible = pairs.filter(|triple| self.is_possible(triple));
+        let mut possible = pairs.filter(|triple| self.is_possible(triple, begun));
         let Some(example) = possible.next() else { return };
         let accesses = example.map(|access| self.accesses.id_of(&access));
         self.found.insert(triple, Untorn { accesses, location, count: gap.count });
     }
 
-    /// Whether it would matter, and starting and joining threads do not forbid it.
-    fn is_possible(&self, [first, middle, last]: &[Access; 3]) -> bool {
-        is_pair(first, middle)
-            && is_pair(middle, last)
-            && !self.threads.is_before(middle, first)
-            && !self.threads.is_before(last, middle)
+    /// Whether it would matter, and starting and joining threads do not forbid it. Where one thread made all three, another must have
+    /// begun the same: of two that see the same free seat, only one has taken it.
+    fn is_possible(&self, triple: &[Access; 3], begun: &[Example<Access>]) -> bool {
+        let [first, middle, last] = triple;
+        let is_before = |one: &Access, other: &Access| self.threads.is_before(one, other);
+        let may_begin = |first: &Access| first.thread != middle.thread && !is_before(middle, first);
+        let matters =
+            (first.is_write() || middle.is_write()) && (middle.is_write() || last.is_write());
+        matters
+            && match first.thread == middle.thread {
+                true => begun.iter().any(|(_, other)| may_begin(other)),
+                false => may_begin(first) && !is_before(last, middle),
+            }
     }
 }
 
@@ -142,8 +153,11 @@ impl Placed for Gap {
 struct Kind<T> {
     count: u64,
     /// By thread and by how many starts and joins it had seen.
-    examples: Vec<((ThreadId, usize), T)>,
+    examples: Vec<Example<T>>,
 }
+
+/// With its thread, and how many starts and joins that had seen.
+type Example<T> = ((ThreadId, usize), T);
 
 /// In the order in which they came first.
 #[derive(Debug)]

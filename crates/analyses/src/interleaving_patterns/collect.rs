@@ -27,7 +27,7 @@ use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
 use super::modules::{code_module, module_at};
-use super::possible::{is_kept_out, turned_pairs, untorn_rows};
+use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
 use super::result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
     RunPatterns, Touch,
@@ -137,28 +137,30 @@ impl Collector {
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
         let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
-        let turned = turned_pairs(&list, &collector.walk, &sites);
+        let place_of = |site: u32| self.sites.things[site as usize];
+        let mut by_pairs = turned_pairs(&list, &collector.walk, &sites);
+        by_pairs.extend(supposed_gaps(&list, &collector.walk, &sites, place_of));
         drop(list);
         self.left_out += combined.left_out;
         let found = combined.found.into_iter().chain(torn_rows(&collector.walk, &ranks));
         let found = found.map(|found| (identity(&found, &sites), found)).collect();
         self.merge(process, found, &collector.walk, &ranks);
-        self.merge_turned(process, turned, &collector.walk, &ranks);
+        self.merge_possible(process, by_pairs, &collector.walk, &ranks);
         self.merge_untorn(process, &collector.walk);
     }
 
-    /// Takes over the pairs that might have come the other way round.
-    fn merge_turned(
+    /// Takes over what might have come of the pairs.
+    fn merge_possible(
         &mut self,
         process: &mut Process<'_>,
-        turned: Vec<(Identity, Found)>,
+        possible: Vec<(Identity, Found)>,
         walk: &WindowWalk,
         ranks: &[u32],
     ) {
-        let held = self.held_at(process, &turned, &walk.accesses);
+        let held = self.held_at(process, &possible, &walk.accesses);
         let lock_sets = self.lock_sets_of(process, &held);
         let mut walked = Walked::of(&walk.accesses, &walk.locations, ranks, lock_sets);
-        for (identity, found) in turned {
+        for (identity, found) in possible {
             self.add_possible(process, identity, &found, &mut walked);
         }
     }
@@ -348,10 +350,12 @@ impl Collector {
         process: &mut Process<'_>,
         held: &BTreeMap<Moment, Vec<HeldLock>>,
     ) -> FxHashMap<Moment, u32> {
-        held.iter().map(|(moment, locks)| (*moment, self.lock_set(process, locks))).collect()
+        held.iter()
+            .map(|(moment, locks)| (*moment, self.lock_set(process, *moment, locks)))
+            .collect()
     }
 
-    fn lock_set(&mut self, process: &mut Process<'_>, locks: &[HeldLock]) -> u32 {
+    fn lock_set(&mut self, process: &mut Process<'_>, moment: Moment, locks: &[HeldLock]) -> u32 {
         let numbers = locks.iter().map(|held| {
             let lock = Lock {
                 memory: self.memory_of_lock(process, held.lock.0),
@@ -360,7 +364,9 @@ impl Collector {
                 site: self.site(process, held.site),
                 stack: self.stack(process, held.context),
             };
-            Holding { lock: self.locks.number_of(lock), acquisition: Some(held.acquisition) }
+            // Not the same for two threads: an order that no run had may join accesses of both in one role.
+            let acquisition = u64::from(moment.thread.0) << 40 | held.acquisition;
+            Holding { lock: self.locks.number_of(lock), acquisition: Some(acquisition) }
         });
         let numbers = numbers.collect();
         self.lock_sets.number_of(numbers)

@@ -117,3 +117,40 @@ fn other_version(name: &str, version: u8) -> Problem {
     .why("they were made by another version of unpick")
     .next("remove the file, or use the version of unpick that made it")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interleaving_patterns::{CodeModule, Collector, Options};
+
+    fn with_header(version: u8, tables: Vec<u8>) -> Vec<u8> {
+        let rest = [vec![version], tables].concat();
+        [&MAGIC[..], &fnv1a(&rest).to_le_bytes(), &rest].concat()
+    }
+
+    /// As builds of version 3 wrote it: without what was possible.
+    fn version_3_of(run: &RunPatterns) -> Vec<u8> {
+        let code = (&run.options, &run.modules, &run.sites, &run.stacks);
+        let memory = (&run.locks, &run.lock_sets, &run.blocks);
+        let found = (&run.accesses, &run.patterns, &run.hidden_pairs, &run.seen_sites);
+        let counts = (run.processes, run.pairs, run.left_out);
+        with_header(VERSION_3, postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
+    }
+
+    #[test]
+    fn version_3_is_read_and_knows_nothing_possible() {
+        let mut run = Collector::new(Options::default()).finish();
+        let (build_id, path) = ("ab".to_owned(), "/bin/bank".to_owned());
+        run.modules.push(CodeModule { build_id, path, lowest: 1, length: 2 });
+        run.sites.push(CodeSite { module: Some(0), offset: 7 });
+        run.seen_sites.push(0);
+        run.pairs = 9;
+        assert_eq!(RunPatterns::from_bytes(&version_3_of(&run), "stored").unwrap(), run);
+    }
+
+    #[test]
+    fn a_version_that_is_not_known_is_named() {
+        let problem = RunPatterns::from_bytes(&with_header(9, vec![0]), "stored").unwrap_err();
+        assert!(problem.to_string().contains("version 9, this build reads versions 2 to 4"));
+    }
+}

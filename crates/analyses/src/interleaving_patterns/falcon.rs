@@ -119,5 +119,10 @@ pub fn triple(first: &Access, middle: &Access, last: &Access) -> Option<PatternI
     if !is_pair(first, middle) {
         return None;
     }
+    triple_by_kind(first, middle, last)
+}
+
+/// The same, whoever made them.
+pub fn triple_by_kind(first: &Access, middle: &Access, last: &Access) -> Option<PatternId> {
     of_two_pairs(pair(first, middle)?, pair(middle, last)?, Arrangement::Shared)
 }

@@ -11,6 +11,16 @@ const ENOUGH_WHEN_FREQUENT: u32 = 2;
 const ENOUGH_OF_THE_SAME: u32 = 40;
 const ENOUGH_UNUSABLE: u32 = 5;
 
+/// Whether orders that no run had are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Active {
+    Never,
+    /// If no run has failed: then the last third of the time is for them.
+    IfNothingFails,
+    /// As soon as enough runs have passed; two thirds of the budget are for them.
+    Asked,
+}
+
 /// How far a hunt goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
@@ -20,6 +30,7 @@ pub struct Budget {
     /// Of all runs.
     pub runs: Option<u32>,
     pub time: Option<Duration>,
+    pub active: Active,
 }
 
 /// How many runs there were.
@@ -60,6 +71,8 @@ pub enum Enough {
     /// The budget is used up.
     Runs,
     Time,
+    /// No run has failed: what is left of the budget is for orders that no run had.
+    ForOrders,
 }
 
 impl Budget {
@@ -74,12 +87,30 @@ impl Budget {
             Some(Enough::EveryRunFails)
         } else if counts.usable() == 0 && counts.unusable >= ENOUGH_UNUSABLE {
             Some(Enough::EveryRunIsUnusable)
+        } else if self.is_for_orders(counts, new_runs, elapsed) {
+            Some(Enough::ForOrders)
         } else if self.runs.is_some_and(|runs| new_runs >= runs) {
             Some(Enough::Runs)
         } else if self.time.is_some_and(|time| elapsed >= time) {
             Some(Enough::Time)
         } else {
             None
+        }
+    }
+
+    /// Whether the rest of the budget is for orders that no run had. Where runs fail, more of them tell more.
+    fn is_for_orders(&self, counts: &Counts, new_runs: u32, elapsed: Duration) -> bool {
+        if counts.failed > 0 || counts.passed == 0 {
+            return false;
+        }
+        let is_over = |third: u32| self.time.is_some_and(|time| elapsed >= time * third / 3);
+        match self.active {
+            Active::Never => false,
+            Active::IfNothingFails => is_over(2),
+            Active::Asked => {
+                let has_run = self.runs.is_some_and(|runs| new_runs >= runs.div_ceil(3));
+                counts.passed >= self.passing || has_run || is_over(1)
+            }
         }
     }
 
@@ -98,7 +129,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    const BUDGET: Budget = Budget { failing: 25, passing: 25, runs: None, time: None };
+    const BUDGET: Budget =
+        Budget { failing: 25, passing: 25, runs: None, time: None, active: Active::Never };
 
     fn reached(failed: u32, passed: u32, unusable: u32) -> Option<Enough> {
         let counts = Counts { passed, failed, unusable };
@@ -136,6 +168,26 @@ mod tests {
         assert_eq!(runs.reached(&counts, 9, minute), None);
         let time = Budget { time: Some(minute), ..BUDGET };
         assert_eq!(time.reached(&counts, 10, minute), Some(Enough::Time));
+    }
+
+    #[test]
+    fn where_nothing_fails_a_part_of_the_budget_is_for_orders_that_no_run_had() {
+        let seconds = Duration::from_secs;
+        let ended = |active, passed, failed, runs, elapsed| {
+            let budget = Budget { active, runs, time: Some(seconds(60)), ..BUDGET };
+            let counts = Counts { passed, failed, unusable: 0 };
+            budget.reached(&counts, counts.total(), seconds(elapsed))
+        };
+        let for_orders = Some(Enough::ForOrders);
+        assert_eq!(ended(Active::IfNothingFails, 1000, 0, None, 39), None);
+        assert_eq!(ended(Active::IfNothingFails, 1000, 0, None, 40), for_orders);
+        assert_eq!(ended(Active::IfNothingFails, 1000, 1, None, 40), None);
+        assert_eq!(ended(Active::IfNothingFails, 10, 0, Some(10), 5), Some(Enough::Runs));
+        assert_eq!(ended(Active::Asked, 24, 0, None, 5), None);
+        assert_eq!(ended(Active::Asked, 25, 0, None, 5), for_orders);
+        assert_eq!(ended(Active::Asked, 1, 0, None, 20), for_orders);
+        assert_eq!(ended(Active::Asked, 4, 0, Some(10), 5), for_orders);
+        assert_eq!(ended(Active::Never, 1000, 0, None, 59), None);
     }
 
     #[test]

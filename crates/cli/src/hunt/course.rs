@@ -259,6 +259,20 @@ impl<'a> Course<'a> {
         self.started.elapsed()
     }
 
+    /// When its time is over.
+    pub fn until(&self) -> Option<Instant> {
+        self.setup.budget.time.map(|time| self.started + time)
+    }
+
+    /// How many more runs it may make.
+    pub fn runs_left(&self) -> Option<u32> {
+        self.setup.budget.runs.map(|runs| runs.saturating_sub(self.new_runs))
+    }
+
+    pub fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
     /// What went wrong after the first run.
     pub fn trouble(&self) -> Option<&Problem> {
         self.trouble.as_ref()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use unpick_events::Label;
-use unpick_findings::Finding;
+use unpick_findings::{Active, Finding, TriedOrder};
 use unpick_runner::Judged;
 
 use crate::hunt::budget::{Budget, Counts};
@@ -109,6 +109,37 @@ impl Progress {
         self.leading = Some(text);
     }
 
+    /// Orders that no run had are tried from now on.
+    pub fn begin_orders(&mut self) {
+        if let Shown::Bar(shown) = &mut self.shown {
+            *shown = bar();
+        }
+    }
+
+    /// One of `all` such orders has been tried.
+    pub fn tried(&self, order: &TriedOrder, active: &Active, all: u32) {
+        let Active { tried, reached, failed, .. } = active;
+        let line =
+            format!("{tried} of {all} orders tried: {reached} came about, {failed} made it fail");
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => {
+                bar.set_message(line);
+                bar.tick();
+            }
+            Shown::Lines if tried.is_multiple_of(LINE_EVERY) || order.failed > 0 => {
+                eprintln!("unpick: {line}");
+            }
+            Shown::Lines => {}
+            Shown::Json => print_order(order),
+        }
+    }
+
+    /// Whether bars of others are to be kept away.
+    pub fn is_quiet(&self) -> bool {
+        !matches!(self.shown, Shown::Bar(_))
+    }
+
     /// No more runs follow.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
@@ -144,5 +175,10 @@ fn print_json(judged: &Judged) {
         "repeat": repeat_command(info),
     });
     // Whoever does not listen any more has heard enough; the hunt goes on.
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+fn print_order(order: &TriedOrder) {
+    let line = json!({ "event": "order", "order": order });
     let _ = writeln!(std::io::stdout(), "{line}");
 }

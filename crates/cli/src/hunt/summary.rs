@@ -3,7 +3,7 @@
 //! Takes   the course of a hunt and its findings.      Gives  text that ends in the next command.
 
 use serde_json::json;
-use unpick_findings::{Findings, HangGroup};
+use unpick_findings::{Active, Findings, HangGroup, Origin};
 use unpick_problem::{Problem, exit};
 use unpick_recording::RunOptions;
 use unpick_run_store::StoredRun;
@@ -23,10 +23,15 @@ pub fn exit_code(counts: &Counts, findings: Option<&Findings>, trouble: Option<&
     }
     match findings {
         _ if counts.total() > 0 && counts.usable() == 0 => exit::OWN_FAULT,
-        _ if counts.failed == 0 => 0,
         Some(findings) if findings.explain_something() => exit::FINDINGS,
+        _ if counts.failed == 0 && orders_that_failed(findings) == 0 => 0,
         _ => exit::NO_CORRELATION,
     }
+}
+
+/// How many forced orders the program failed under.
+fn orders_that_failed(findings: Option<&Findings>) -> u32 {
+    findings.and_then(|findings| findings.active.as_ref()).map_or(0, |active| active.failed)
 }
 
 /// What to say below the findings; `again` are the options that a further hunt needs as well.
@@ -52,10 +57,16 @@ pub fn lines(
     let program = course.end_of_command_line();
     let store = store_option(course.store().folder());
     lines.extend(findings.into_iter().flat_map(|findings| hung(findings, &store)));
+    if let Some(active) = findings.and_then(|findings| findings.active.as_ref()) {
+        lines.extend(tried_orders(active, &program, again));
+    }
     let told = match findings {
         _ if counts.usable() == 0 => nothing_usable(course, &store),
-        _ if counts.failed == 0 => nothing_failed(&program, again),
         Some(findings) if findings.explain_something() => found(course, findings, &store),
+        _ if counts.failed == 0 && orders_that_failed(findings) > 0 => {
+            no_order_explains(&program, again)
+        }
+        _ if counts.failed == 0 => nothing_failed(&program, again),
         _ if counts.passed == 0 => everything_failed(&program, again),
         _ => nothing_correlates(&program, &store, again),
     };
@@ -72,6 +83,7 @@ fn counted(counts: &Counts, ended: Ended) -> String {
         Ended::Enough(Enough::EveryRunIsUnusable) => "; stopped early, because no run can be used",
         Ended::Enough(Enough::Runs) => "; all runs of the budget are made",
         Ended::Enough(Enough::Time) => "; the time is over",
+        Ended::Enough(Enough::ForOrders) => "; then orders were forced that no run had had",
         Ended::Stopped => "; stopped by you",
         Ended::Trouble => "; stopped by the problem below",
     };
@@ -126,6 +138,26 @@ fn nothing_failed(program: &str, again: &str) -> Vec<String> {
     ]
 }
 
+/// How far orders were tried that no run had, and how to go on.
+fn tried_orders(active: &Active, program: &str, again: &str) -> Vec<String> {
+    let Active { tried, reached, failed, remaining, .. } = active;
+    let mut lines = vec![format!(
+        "of {} that no run had, {tried} were tried: {reached} came about, {failed} made it fail; {remaining} remain",
+        quantities::counted(u64::from(tried + remaining), "order")
+    )];
+    if *remaining > 0 {
+        lines.push(format!("try the rest: unpick hunt{again} --resume --active {program}"));
+    }
+    lines
+}
+
+fn no_order_explains(program: &str, again: &str) -> Vec<String> {
+    vec![
+        "runs failed while orders were forced, but none of these orders is shown to be why: what fails the other way round as well is a symptom".into(),
+        format!("next: see whether it fails by itself: unpick hunt{again} --resume --no-active {program}"),
+    ]
+}
+
 fn everything_failed(program: &str, again: &str) -> Vec<String> {
     vec![
         "every run failed: what makes a run fail can only be told by comparing with runs that pass"
@@ -146,6 +178,9 @@ fn nothing_correlates(program: &str, store: &str, again: &str) -> Vec<String> {
 }
 
 fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
+    if findings.findings.first().is_some_and(|first| first.origin == Origin::Forced) {
+        return vec![format!("next: make it fail again: unpick reproduce{store} 1")];
+    }
     let first = findings.findings.first().map(|finding| finding.example_run);
     let deadlock = findings.hangs.first().map(|hang| hang.example_run);
     let Some(example_run) = first.or(deadlock) else { return Vec::new() };

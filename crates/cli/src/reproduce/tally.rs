@@ -37,9 +37,12 @@ impl Tally {
             return Ok(());
         }
         self.time += run.duration;
-        let is_hit = plan.is_some_and(|plan| is_hit(plan, &run.outcome));
+        let has_failed = run.label == Label::Fail;
+        let is_hit = plan.is_some_and(|plan| {
+            is_hit(plan, &run.outcome) || has_failed && is_cut_short(plan, &run.outcome)
+        });
         self.hits += u32::from(is_hit);
-        if run.label == Label::Fail {
+        if has_failed {
             self.failed += 1;
             self.failed_hits += u32::from(is_hit);
             self.first_failure.get_or_insert_with(|| run.why.clone());
@@ -55,7 +58,8 @@ impl Tally {
     /// In how many runs what was asked for came about, at least once.
     pub fn came_about(&self, plan: &Plan) -> u64 {
         match plan.mode {
-            Mode::Force => self.outcome.hits,
+            // A run that failed before the last step counts as well.
+            Mode::Force => self.outcome.hits.max(self.hits.into()),
             _ => self.outcome.inverse_hits,
         }
     }
@@ -172,6 +176,14 @@ fn is_hit(plan: &Plan, outcome: &Outcome) -> bool {
         // The order itself must not have come about beside it.
         _ => outcome.inverse_hits > 0 && outcome.hits == 0,
     }
+}
+
+/// Whether a run ended while only the last step was missing, and its thread was being held for it: what made the run fail then is
+/// that this step had not been made yet.
+fn is_cut_short(plan: &Plan, outcome: &Outcome) -> bool {
+    let Some((last, earlier)) = outcome.steps.split_last() else { return false };
+    let is_still_held = last.held > last.made + last.timed_out + last.blocked;
+    plan.mode == Mode::Force && is_still_held && earlier.iter().all(|step| step.made > 0)
 }
 
 fn mode_name(mode: Mode) -> &'static str {

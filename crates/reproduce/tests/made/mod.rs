@@ -4,7 +4,7 @@
 use unpick_analyses::interleaving_patterns::{AccessKind as Kind, PatternId, Variable};
 use unpick_findings::{
     AccessKind, Activity, Class, CodePlace, Finding, FindingAccess, Frame, HANG_SCHEMA, Hang,
-    HangProcess, HangThread, HangWait, HeldLock, Study, WaitedFor,
+    HangProcess, HangThread, HangWait, HeldLock, Origin, Study, WaitedFor,
 };
 
 pub fn code(offset: u64) -> CodePlace {

@@ -1,0 +1,196 @@
+//! The active part of a hunt: forces orders that no run had, and sees whether the program fails.
+//!
+//! Takes   the runs of the hunt, and what is left of its budget.
+//! Gives   which orders were tried and what came of it; findings for those that make the program fail, with a verdict.
+//! Misses  what passing runs do not come near to (`analyses::unseen_orders`); orders that need another one to be forced as well.
+//! Cost    one run for an order that does not come about, three for one that does, thirty more for one under which a run fails.
+//!
+//! A run that fails while it is held may fail because of that. So each order is forced again, and its inverse, before it is a finding.
+
+use std::time::{Duration, Instant};
+
+use unpick_events::Label;
+use unpick_findings::{Active, CodePlace, Confirmation, Finding, Findings, Origin, TriedOrder};
+use unpick_problem::Problem;
+use unpick_reproduce::Plan;
+use unpick_run_store::{Store, StoredRun};
+
+use crate::conclude::{View, no_findings, unseen_orders_of};
+use crate::confirm::{self, Trying};
+use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
+use crate::hunt::course::Course;
+use crate::reproduce::Tally;
+use crate::show::{self, FINDINGS_FILE};
+
+/// Of an order that comes about.
+const RUNS_PER_ORDER: u32 = 3;
+/// An order under which a run failed is looked into for so long, even if the time of the hunt is over.
+const TIME_TO_CONFIRM: Duration = Duration::from_secs(30);
+/// Several orders can bring about one bug: more of them say little.
+const MOST_FINDINGS: usize = 3;
+
+/// Orders to try, and what came of them so far.
+pub struct Trial {
+    forcing: Forcing,
+    store: Store,
+    /// The most promising first.
+    orders: Vec<Finding>,
+    active: Active,
+    found: Vec<Finding>,
+    /// Before the hunt was resumed.
+    found_earlier: Vec<Finding>,
+    /// Made by this process.
+    runs: u32,
+    /// As a list without findings begins.
+    nothing: Findings,
+}
+
+impl Trial {
+    /// What a hunt that is resumed has tried is not tried again.
+    pub fn begin(
+        store: &Store,
+        runs: &[StoredRun],
+        view: &View,
+        resume: bool,
+    ) -> Result<Trial, Problem> {
+        let (mut orders, all) = unseen_orders_of(store, runs, view)?;
+        let unnamed = all - orders.len();
+        let (earlier, found_earlier) =
+            if resume { tried_earlier(store) } else { Default::default() };
+        orders.retain(|order| !earlier.iter().any(|tried| tried.is_of(order)));
+        let hunted = Hunted::of_store(store)?;
+        let forcing = Forcing::new(store.folder(), &hunted, &JudgeOptions::default(), &[])?;
+        let mut active = Active { remaining: (orders.len() + unnamed) as u32, ..Active::default() };
+        earlier.into_iter().for_each(|order| active.add(order));
+        Ok(Trial {
+            forcing,
+            store: store.clone(),
+            orders,
+            active,
+            found: Vec::new(),
+            found_earlier,
+            runs: 0,
+            nothing: no_findings(runs, view),
+        })
+    }
+
+    /// Tries them until one is the cause of failing, or the budget is used up. What was found leads the findings.
+    pub fn run(mut self, course: &mut Course<'_>, findings: &mut Findings) -> Result<(), Problem> {
+        course.progress().begin_orders();
+        for order in std::mem::take(&mut self.orders) {
+            if self.has_enough() || !self.may_go_on(course) {
+                break;
+            }
+            let Some(tried) = self.try_order(order, course)? else { break };
+            self.active.remaining -= 1;
+            self.active.add(tried);
+            let all = self.active.tried + self.active.remaining;
+            if let Some(last) = self.active.orders.last() {
+                course.progress().tried(last, &self.active, all);
+            }
+        }
+        course.progress().finish();
+        findings.findings.splice(0..0, self.found_earlier.into_iter().chain(self.found));
+        findings.order_by_confirmation();
+        findings.active = Some(self.active);
+        Ok(())
+    }
+
+    fn has_enough(&self) -> bool {
+        let is_cause = |finding: &Finding| {
+            finding.confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Cause)
+        };
+        self.found.iter().any(is_cause) || self.found.len() >= MOST_FINDINGS
+    }
+
+    fn may_go_on(&self, course: &Course<'_>) -> bool {
+        // One is tried in any case: a hunt that says it forces orders shall not end without.
+        let has_time = course.until().is_none_or(|until| self.runs == 0 || Instant::now() < until);
+        let has_runs = course.runs_left().is_none_or(|left| self.runs < left);
+        has_time && has_runs && !self.forcing.is_stopped()
+    }
+
+    /// None: the user wants no more.
+    fn try_order(
+        &mut self,
+        order: Finding,
+        course: &mut Course<'_>,
+    ) -> Result<Option<TriedOrder>, Problem> {
+        // What no plan can be made of cannot be forced: it was tried, and did not come about.
+        let Ok(plan) = Plan::of_finding(&order) else {
+            return Ok(Some(tried(&order, &[], &Tally::default())));
+        };
+        let plan = PlanOptions::default().applied_to(plan, self.forcing.usual_run);
+        let Some(tally) = self.force(&plan, course)? else { return Ok(None) };
+        let steps: Vec<String> = plan.steps.iter().map(|step| step.shown.clone()).collect();
+        let mut tried = tried(&order, &steps, &tally);
+        if tally.failed > 0 {
+            tried.verdict = self.confirm(order, course)?;
+        }
+        Ok(Some(tried))
+    }
+
+    /// Until a run fails, or one shows that the order does not come about.
+    fn force(&mut self, plan: &Plan, course: &Course<'_>) -> Result<Option<Tally>, Problem> {
+        let mut tally = Tally::default();
+        while tally.runs < RUNS_PER_ORDER && (tally.runs == 0 || self.may_go_on(course)) {
+            let Some(run) = self.forcing.run(Some(plan))? else { return Ok(None) };
+            self.runs += 1;
+            tally.add(&run, Some(plan))?;
+            let is_hopeless = tally.hits == 0 && run.label != Label::Unusable;
+            if tally.failed > 0 || is_hopeless {
+                break;
+            }
+        }
+        Ok(Some(tally))
+    }
+
+    /// Forces the order again, and its inverse. What makes the program fail is a finding.
+    fn confirm(
+        &mut self,
+        order: Finding,
+        course: &mut Course<'_>,
+    ) -> Result<Option<Confirmation>, Problem> {
+        let at_least = Instant::now() + TIME_TO_CONFIRM;
+        let trying = Trying {
+            forcing: &self.forcing,
+            store: self.store.folder(),
+            plan: &PlanOptions::default(),
+            top: 1,
+            runs: confirm::USUAL_RUNS,
+            until: course.until().map(|until| until.max(at_least)),
+            quiet: course.progress().is_quiet(),
+        };
+        let mut alone = Findings { findings: vec![order], ..self.nothing.clone() };
+        trying.try_all(&mut alone)?;
+        let Some(order) = alone.findings.pop() else { return Ok(None) };
+        let verdict = order.confirmed.map(|confirmed| confirmed.verdict);
+        if matches!(verdict, Some(Confirmation::Cause | Confirmation::Contributes)) {
+            self.found.push(order);
+        }
+        Ok(verdict)
+    }
+}
+
+fn tried(order: &Finding, steps: &[String], tally: &Tally) -> TriedOrder {
+    let code: Vec<CodePlace> = order.accesses.iter().map(|access| access.code.clone()).collect();
+    TriedOrder {
+        pattern: order.pattern.clone(),
+        steps: steps.to_vec(),
+        code,
+        runs: tally.usable(),
+        hits: tally.hits,
+        failed: tally.failed,
+        verdict: None,
+    }
+}
+
+/// What the hunt has tried before it was resumed, and found by that.
+fn tried_earlier(store: &Store) -> (Vec<TriedOrder>, Vec<Finding>) {
+    // Without findings nothing was tried.
+    let Ok(findings) = show::read(&store.folder().join(FINDINGS_FILE)) else {
+        return Default::default();
+    };
+    let forced = findings.findings.into_iter().filter(|one| one.origin == Origin::Forced);
+    (findings.active.map_or_else(Vec::new, |active| active.orders), forced.collect())
+}

@@ -1,0 +1,172 @@
+//! `unpick hunt --active` from the outside: programs that never fail by themselves, because sleeps keep the threads apart.
+//!
+//! What is found is found by forcing, whatever the machine's timing; what must not be found cannot happen.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use boon::{Compiler, Schemas};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/unseen-orders");
+const SCHEMAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
+/// A few passing runs tell which orders there are. Time is no issue: the orders are soon tried.
+const ACTIVE: [&str; 6] = ["--active", "--no-delays", "--passing", "3", "--time", "5m"];
+
+/// A folder with one program.
+struct Scene {
+    folder: TempDir,
+}
+
+struct Ran {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Scene {
+    fn of(source: &str, options: &[&str]) -> Scene {
+        let scene = Scene { folder: tempfile::tempdir().unwrap() };
+        let source = format!("{SOURCES}/{source}");
+        let built =
+            scene.unpick(&[&["cc", "-g", "-pthread", &source, "-o", "program"], options].concat());
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        scene
+    }
+
+    fn unpick(&self, arguments: &[&str]) -> Ran {
+        let mut command = Command::new(UNPICK);
+        command.args(arguments).current_dir(self.folder.path()).env_remove("UNPICK_CC");
+        let output =
+            command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ran {
+            code: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+
+    fn hunt(&self, options: &[&str]) -> Ran {
+        self.unpick(&[&["hunt"], &ACTIVE[..], options, &["--", "./program"]].concat())
+    }
+
+    fn findings(&self) -> Value {
+        let file = self.folder.path().join(".unpick/findings.json");
+        serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
+    }
+}
+
+/// Compiled anew for each check: there are few.
+#[track_caller]
+fn check(schema: &str, value: &Value) {
+    let mut compiler = Compiler::new();
+    for other in ["findings.schema.json", "runs.schema.json"] {
+        let text = fs::read_to_string(Path::new(SCHEMAS).join(other)).unwrap();
+        let schema: Value = serde_json::from_str(&text).unwrap();
+        let address = schema["$id"].as_str().unwrap().to_owned();
+        compiler.add_resource(&address, schema).unwrap();
+    }
+    let mut schemas = Schemas::new();
+    let index = compiler.compile(&format!("{SCHEMAS}/{schema}"), &mut schemas).unwrap();
+    if let Err(error) = schemas.validate(value, index) {
+        panic!("{value:#}\n{error:#}");
+    }
+}
+
+#[test]
+fn a_reader_that_always_comes_late_is_made_to_come_first() {
+    let scene = Scene::of("late_reader.c", &[]);
+    let hunt = scene.hunt(&[]);
+    assert_eq!(hunt.code, Some(66), "{}{}", hunt.stdout, hunt.stderr);
+    assert!(hunt.stdout.contains("found by forcing it"), "{}", hunt.stdout);
+    assert!(hunt.stdout.contains("Orders that no run had: "), "{}", hunt.stdout);
+    assert!(hunt.stderr.contains("unpick reproduce 1"), "{}", hunt.stderr);
+
+    let findings = scene.findings();
+    check("findings.schema.json", &findings);
+    let first = &findings["findings"][0];
+    assert_eq!(first["origin"], "forced");
+    assert_eq!(first["pattern"], "P1");
+    assert_eq!(first["accesses"][0]["variable"], "settings");
+    assert_eq!(first["confirmed"]["verdict"], "cause");
+    assert_eq!(findings["runs"]["failed"], 0);
+    assert_eq!(findings["active"]["failed"], 1);
+
+    let again = scene.unpick(&["reproduce", "1", "--runs", "3"]);
+    assert_eq!(again.code, Some(66), "{}{}", again.stdout, again.stderr);
+}
+
+#[test]
+fn a_thread_is_made_to_come_between_a_check_and_an_act_that_only_one_of_them_gets_to() {
+    let scene = Scene::of("check_then_act.c", &[]);
+    let hunt = scene.hunt(&["--json-lines"]);
+    assert_eq!(hunt.code, Some(66), "{}{}", hunt.stdout, hunt.stderr);
+    let lines: Vec<Value> =
+        hunt.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.iter().for_each(|line| check("hunt-lines.schema.json", line));
+    assert!(lines.iter().any(|line| line["event"] == "order" && line["order"]["failed"] == 1));
+    let end = lines.last().unwrap();
+    assert_eq!(end["runs"]["failed"], 0);
+    let first = &end["findings"]["findings"][0];
+    assert_eq!((&first["pattern"], &first["origin"]), (&json!("P7"), &json!("forced")));
+    assert_eq!(first["accesses"][0]["variable"], "seats");
+}
+
+#[test]
+fn nothing_is_found_where_the_lock_is_kept() {
+    let scene = Scene::of("check_then_act.c", &["-DFIXED"]);
+    let hunt = scene.hunt(&[]);
+    assert_eq!(hunt.code, Some(0), "{}{}", hunt.stdout, hunt.stderr);
+    let findings = scene.findings();
+    assert_eq!(findings["findings"], json!([]));
+    assert_eq!(findings["active"]["failed"], 0);
+    assert_eq!(findings["active"]["remaining"], 0);
+}
+
+#[test]
+fn nothing_is_found_in_a_careful_program() {
+    let scene = Scene::of("careful.c", &[]);
+    let hunt = scene.hunt(&[]);
+    assert_eq!(hunt.code, Some(0), "{}{}", hunt.stdout, hunt.stderr);
+    assert_eq!(scene.findings()["findings"], json!([]));
+    assert!(hunt.stderr.contains("no run failed"), "{}", hunt.stderr);
+}
+
+#[test]
+fn a_hunt_that_is_resumed_tries_the_rest() {
+    let scene = Scene::of("check_then_act.c", &["-DFIXED"]);
+    // One run to look at, and one for the first order.
+    let first = scene.hunt(&["--runs", "2"]);
+    assert_eq!(first.code, Some(0), "{}{}", first.stdout, first.stderr);
+    let begun = scene.findings()["active"].clone();
+    assert!(begun["remaining"].as_u64().unwrap() > 0, "{begun:#}");
+    assert!(first.stderr.contains("--resume --active -- ./program"), "{}", first.stderr);
+    scene.hunt(&["--resume"]);
+    let rest = scene.findings()["active"].clone();
+    assert_eq!(rest["remaining"], 0, "{rest:#}");
+    let orders = |active: &Value| active["orders"].as_array().unwrap().clone();
+    assert!(orders(&rest).starts_with(&orders(&begun)));
+    assert!(orders(&rest).len() > orders(&begun).len());
+}
+
+#[test]
+fn who_wants_no_forced_orders_gets_none() {
+    let scene = Scene::of("late_reader.c", &[]);
+    let options = ["hunt", "--no-active", "--no-delays", "--time", "1s", "--", "./program"];
+    let hunt = scene.unpick(&options);
+    assert_eq!(hunt.code, Some(0), "{}{}", hunt.stdout, hunt.stderr);
+    assert!(!scene.folder.path().join(".unpick/findings.json").exists());
+}
+
+#[test]
+fn where_nothing_fails_the_last_third_of_the_time_is_for_orders_that_no_run_had() {
+    let scene = Scene::of("late_reader.c", &[]);
+    let options = ["hunt", "--no-delays", "--time", "3s", "--", "./program"];
+    let hunt = scene.unpick(&options);
+    assert_eq!(hunt.code, Some(66), "{}{}", hunt.stdout, hunt.stderr);
+    assert_eq!(scene.findings()["findings"][0]["origin"], "forced");
+}
