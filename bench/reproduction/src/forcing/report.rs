@@ -32,7 +32,7 @@ pub fn section(rows: &[Row], load_before: &str) -> String {
 }
 
 const NOTE: &str = "`alone` is the same instrumented program with nothing forced and no delays. `until` is the median time from the start of a run until the order came \
-about, in milliseconds. `check` is what the reproducer says about the buggy and about the fixed twin (66: fails, 0: passes, 68: the order cannot come about any more).";
+about, in milliseconds. `check` is what the reproducer says about the buggy and about the fixed twin (66: fails, 0: passes, 68: it does not apply, or was never reached).";
 
 fn share(row: &Row) -> f64 {
     f64::from(row.reproduced.failed) / f64::from(row.reproduced.runs.max(1))
