@@ -10,6 +10,9 @@ use crate::plan::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 use super::hooks::takes_lock;
 use super::{Call, Program, ProgramModule, deed_of, operand_of};
 
+/// A schedule has room for some places only.
+const MOST_COPIES: usize = 6;
+
 impl Plan {
     /// The plan with what the program tells about its places. It may hold places of other builds: those stay as they are.
     #[must_use]
@@ -20,13 +23,19 @@ impl Plan {
 }
 
 fn completed(step: &PlanStep, program: &Program) -> PlanStep {
-    let all_ways = |places: &[PlanPlace]| ways_into_locks(places, program);
+    let all_ways = |places: &[PlanPlace]| {
+        with_others(&with_copies(places, program), program, ProgramModule::other_ways)
+    };
     let is_meeting = step.purpose == Purpose::Meeting;
     PlanStep {
         operand: operand(step, program),
         bytes: bytes(step, program),
         gates: all_ways(&step.gates),
-        places: if is_meeting { all_ways(&step.places) } else { step.places.clone() },
+        places: if is_meeting {
+            all_ways(&step.places)
+        } else {
+            with_copies(&step.places, program)
+        },
         ..step.clone()
     }
 }
@@ -51,12 +60,22 @@ fn bytes(step: &PlanStep, program: &Program) -> u64 {
     if told == 0 || step.variable.is_none() { step.bytes } else { told }
 }
 
-/// A lock of Rust that is free is taken by one call, one that is not by another after it: a thread must wait before both.
-fn ways_into_locks(places: &[PlanPlace], program: &Program) -> Vec<PlanPlace> {
+/// A compiler makes several pieces of code of one piece of source: a loop that is unrolled, a function that is inlined into two branches. What
+/// holds for one of them holds for all.
+fn with_copies(places: &[PlanPlace], program: &Program) -> Vec<PlanPlace> {
+    with_others(places, program, ProgramModule::copies)
+}
+
+/// Places, and others that stand for the same.
+fn with_others(
+    places: &[PlanPlace],
+    program: &Program,
+    others_of: impl Fn(&ProgramModule, u64) -> Vec<u64>,
+) -> Vec<PlanPlace> {
     let mut ways: Vec<PlanPlace> = Vec::new();
     for place in places {
         let others = program.module_of(&place.at).map_or_else(Vec::new, |module| {
-            let others = module.other_ways(place.at.offset).into_iter();
+            let others = others_of(module, place.at.offset).into_iter();
             let at = |address| PlanPlace { at: module.place(address), ..place.clone() };
             others.map(at).collect()
         });
@@ -78,13 +97,33 @@ impl ProgramModule {
         })
     }
 
+    /// Other calls of the same function, in the same function, that are the same place of the source.
+    fn copies(&self, return_address: u64) -> Vec<u64> {
+        let place = self.symbols.place(return_address);
+        let Some(call) = self.call_at(return_address).filter(|_| !place.frames.is_empty()) else {
+            return Vec::new();
+        };
+        let is_copy = |other: &Call| {
+            other.return_address != return_address
+                && other.callee == call.callee
+                && self.symbols.place(other.return_address).frames == place.frames
+        };
+        let copies = self.calls_beside(return_address).into_iter().filter(is_copy);
+        copies.take(MOST_COPIES).map(|call| call.return_address).collect()
+    }
+
+    /// All calls of the function that a call is in.
+    fn calls_beside(&self, return_address: u64) -> Vec<Call> {
+        let function = return_address.checked_sub(1).and_then(|call| self.code.function_at(call));
+        function.map_or_else(Vec::new, |function| self.code.calls_of(function))
+    }
+
     /// Other calls that belong to the same lock of Rust, taken at the same place of the source.
     fn other_ways(&self, return_address: u64) -> Vec<u64> {
         let place = self.symbols.place(return_address);
         let Some(step) = taking(&place) else { return Vec::new() };
-        let function = return_address.checked_sub(1).and_then(|call| self.code.function_at(call));
-        let calls = function.map_or_else(Vec::new, |function| self.code.calls_of(function));
-        let addresses = calls.into_iter().map(|call| call.return_address);
+        let addresses =
+            self.calls_beside(return_address).into_iter().map(|call| call.return_address);
         let is_other_way = |address: &u64| {
             let other = self.symbols.place(*address);
             *address != return_address && taking(&other) == Some(step) && same_line(&place, &other)
