@@ -269,7 +269,7 @@ impl Forcing {
     pub fn completed(&self, plan: Plan) -> Plan {
         // What cannot be read here is run all the same: the plan then knows less.
         match self.program() {
-            Ok(program) => plan.completed(&program),
+            Ok(program) => plan.with_copies(&program).completed(&program),
             Err(_) => plan,
         }
     }

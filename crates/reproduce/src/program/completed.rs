@@ -20,22 +20,28 @@ impl Plan {
         let steps = self.steps.iter().map(|step| completed(step, program)).collect();
         Plan { steps, ..self.clone() }
     }
+
+    /// The plan with all copies that the compiler made of its places. What was found by its source needs it not: the source says
+    /// whether one of several calls is meant.
+    #[must_use]
+    pub fn with_copies(&self, program: &Program) -> Plan {
+        let steps = self.steps.iter().map(|step| PlanStep {
+            places: with_copies(&step.places, program),
+            gates: with_copies(&step.gates, program),
+            ..step.clone()
+        });
+        Plan { steps: steps.collect(), ..self.clone() }
+    }
 }
 
 fn completed(step: &PlanStep, program: &Program) -> PlanStep {
-    let all_ways = |places: &[PlanPlace]| {
-        with_others(&with_copies(places, program), program, ProgramModule::other_ways)
-    };
+    let all_ways = |places: &[PlanPlace]| with_others(places, program, ProgramModule::other_ways);
     let is_meeting = step.purpose == Purpose::Meeting;
     PlanStep {
         operand: operand(step, program),
         bytes: bytes(step, program),
         gates: all_ways(&step.gates),
-        places: if is_meeting {
-            all_ways(&step.places)
-        } else {
-            with_copies(&step.places, program)
-        },
+        places: if is_meeting { all_ways(&step.places) } else { step.places.clone() },
         ..step.clone()
     }
 }
