@@ -30,6 +30,10 @@ pub struct Options {
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub time: String,
 
+    /// Take what was measured before, where it is there
+    #[arg(long)]
+    pub again: bool,
+
     /// The `unpick` command [default: the one beside this program]
     #[arg(long, value_name = "FILE")]
     unpick: Option<PathBuf>,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use unpick_bench_ranking::hunt::{Bound, Hunt};
 use unpick_bench_ranking::truth::Truth;
 use unpick_bench_ranking::twins::{Tool, build};
@@ -18,7 +19,7 @@ const CONFIRMED_BY: u32 = 10;
 const CHECKED_BY: u32 = 20;
 
 /// What was seen of a subject.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Row {
     pub name: String,
     /// Of the first finding; `deadlock`.
@@ -57,7 +58,22 @@ impl Row {
     }
 }
 
+/// What is seen of a subject, or was seen the last time if that will do. Each is kept as soon as it is there.
 pub fn measure(subject: &Subject, command: &Path, options: &Options) -> Result<Row, Problem> {
+    let file = options.folder_of(subject)?.join("measured.json");
+    let kept = fs::read_to_string(&file).ok().filter(|_| options.again);
+    if let Some(row) = kept.and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(row);
+    }
+    let row = measure_anew(subject, command, options)?;
+    let text = serde_json::to_string_pretty(&row).unwrap_or_default();
+    fs::write(&file, text).map_err(|error| {
+        Problem::own_fault("what was measured cannot be kept").at("file", file.display()).why(error)
+    })?;
+    Ok(row)
+}
+
+fn measure_anew(subject: &Subject, command: &Path, options: &Options) -> Result<Row, Problem> {
     let folder = options.folder_of(subject)?;
     let buggy = build(subject, Twin::Buggy, Tool::Unpick(command), &options.work()?)?;
     let _ = fs::remove_dir_all(folder.join(".unpick"));

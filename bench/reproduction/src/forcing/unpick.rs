@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use unpick_findings::Findings;
 use unpick_problem::Problem;
 
@@ -16,7 +16,7 @@ pub struct Unpick<'a> {
 }
 
 /// What `unpick reproduce --json` says.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Reproduced {
     pub runs: u32,
     pub hits: u32,
@@ -26,7 +26,7 @@ pub struct Reproduced {
     pub left_alone: Option<LeftAlone>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LeftAlone {
     pub runs: u32,
     pub failed: u32,
