@@ -3,7 +3,6 @@
 //! Takes   the findings of a store.      Gives  a verdict for the leading ones, in `findings.json` too, which is ordered by it.
 //! Cost    three times as many runs as are asked for, per finding; runs without a plan are shared by all.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -13,10 +12,9 @@ use indicatif::ProgressBar;
 use unpick_findings::{Confirmation, Confirmed, Findings};
 use unpick_problem::{Problem, exit};
 use unpick_reproduce::{Plan, Trials};
-use unpick_run_store::Store;
 
 use crate::calibration::calibrated;
-use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
+use crate::forcing::{ForcedProgram, Forcing, PlanOptions};
 use crate::hunt::{print, store_findings, write_json};
 use crate::quantities::duration;
 use crate::record::store_option;
@@ -54,40 +52,32 @@ pub struct Confirm {
     /// At most this long
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
-    #[command(flatten)]
-    plan: PlanOptions,
-    #[command(flatten)]
-    judge: JudgeOptions,
     /// Write the findings with their verdicts as JSON to this file too; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Show no progress
     #[arg(long)]
     quiet: bool,
-    /// Folder that holds the runs of the hunt
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
-    store: PathBuf,
-    /// Another program and its arguments than the hunt's; it must be the same build
-    #[arg(last = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    program: ForcedProgram,
 }
 
 pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
-    let file = confirm.store.join(FINDINGS_FILE);
+    let store = &confirm.program.store;
+    let file = store.join(FINDINGS_FILE);
     let mut findings = show::read(&file)?;
-    let hunted = Hunted::of_store(&Store::at(&confirm.store))?;
-    let forcing = Forcing::new(&confirm.store, &hunted, &confirm.judge, &confirm.command)?;
+    let forcing = confirm.program.forcing()?;
     let trying = Trying {
         forcing: &forcing,
-        store: &confirm.store,
-        plan: &confirm.plan,
+        store,
+        plan: &confirm.program.plan,
         top: confirm.top,
         runs: confirm.runs,
         until: confirm.time.map(|time| Instant::now() + time),
         quiet: confirm.quiet,
     };
     let tried = trying.try_all(&mut findings)?;
-    let stored = store_findings(&confirm.store, &findings);
+    let stored = store_findings(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;
     let is_found = tried.iter().any(|tried| tried.is_cause());
@@ -102,7 +92,7 @@ impl Confirm {
         if self.json.as_deref() == Some(Path::new("-")) {
             return Ok(());
         }
-        let store = store_option(&self.store);
+        let store = store_option(&self.program.store);
         let next = match tried.iter().find(|tried| tried.is_cause()) {
             Some(_) => format!(
                 "next: the cause in full: unpick show{store} 1; keep it as a test: unpick pin{store} 1 > bug.toml"

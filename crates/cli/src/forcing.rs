@@ -22,6 +22,7 @@ use unpick_runner::{
 };
 
 use crate::cargo_test;
+use crate::hunt::{GRACE, OUTPUT_BYTES};
 use crate::quantities::duration;
 use crate::record::fresh_seed;
 
@@ -33,10 +34,8 @@ const PATIENCE: u32 = 20;
 const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-const GRACE: Duration = Duration::from_secs(1);
 /// As a hunt's.
 const RECORDING_LIMIT: u64 = 1 << 30;
-const OUTPUT_BYTES: usize = 1 << 20;
 
 /// What counts as failing, if not the same as in the hunt.
 #[derive(clap::Args, Debug, Default)]
@@ -91,6 +90,28 @@ impl PlanOptions {
     }
 }
 
+/// The program of a hunt, and how plans are carried out on it: what `reproduce`, `confirm` and `pin` are told.
+#[derive(clap::Args, Debug)]
+pub struct ForcedProgram {
+    #[command(flatten)]
+    pub plan: PlanOptions,
+    #[command(flatten)]
+    judge: JudgeOptions,
+    /// Folder that holds the runs of the hunt
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    pub store: PathBuf,
+    /// Another program and its arguments than the hunt's; it must be the same build
+    #[arg(last = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+impl ForcedProgram {
+    pub fn forcing(&self) -> Result<Forcing, Problem> {
+        let hunted = Hunted::of_store(&Store::at(&self.store))?;
+        Forcing::new(&self.store, &hunted, &self.judge, &self.command)
+    }
+}
+
 /// A program that can be run under plans.
 pub struct Forcing {
     invocation: Invocation,
@@ -138,9 +159,12 @@ impl Hunted {
             return cargo_test::invocation(&words);
         }
         let command = self.info.command.iter().map(OsString::from).collect();
-        let is_own = self.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
-        let folder = (!is_own).then(|| self.info.working_folder.clone());
+        let folder = (!self.has_own_folder()).then(|| self.info.working_folder.clone());
         Ok(Invocation { folder, ..Invocation::plain(command) })
+    }
+
+    fn has_own_folder(&self) -> bool {
+        self.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder)
     }
 
     fn judge(&self) -> Result<Judge, Problem> {
@@ -172,13 +196,23 @@ impl Forcing {
         } else {
             Invocation::plain(command.to_vec())
         };
-        let own_folder = hunted.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
         let timeout = options.timeout.unwrap_or_else(|| hunted.timeout());
-        let usual_run = hunted.longest_pass;
-        Ok(Forcing { usual_run, ..Self::with(store, invocation, judge, timeout, own_folder) })
+        Ok(Self::of_hunted(store, hunted, invocation, judge, timeout))
     }
 
-    pub fn with(
+    fn of_hunted(
+        store: &Path,
+        hunted: &Hunted,
+        invocation: Invocation,
+        judge: Judge,
+        timeout: Duration,
+    ) -> Forcing {
+        let usual_run = hunted.longest_pass;
+        let own_folder = hunted.has_own_folder();
+        Forcing { usual_run, ..Self::with(store, invocation, judge, timeout, own_folder) }
+    }
+
+    fn with(
         store: &Path,
         invocation: Invocation,
         judge: Judge,
@@ -204,13 +238,7 @@ impl Forcing {
         most: Duration,
     ) -> Result<Forcing, Problem> {
         let timeout = hunted.timeout().min(most.max(SHORTEST_TIMEOUT));
-        let own_folder = hunted.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder);
-        let usual_run = hunted.longest_pass;
-        let judge = hunted.judge()?;
-        Ok(Forcing {
-            usual_run,
-            ..Self::with(store, invocation.clone(), judge, timeout, own_folder)
-        })
+        Ok(Self::of_hunted(store, hunted, invocation.clone(), hunted.judge()?, timeout))
     }
 
     /// The program of a reproducer, unless an invocation says otherwise.

@@ -70,8 +70,8 @@ Examples:
   unpick hunt --oracle 'cmp -s \"$UNPICK_STDOUT\" expected.txt' -- ./sort input.txt";
 
 /// Kept of the beginning, and of the end, of what a run prints.
-const OUTPUT_BYTES: usize = 1 << 20;
-const GRACE: Duration = Duration::from_secs(1);
+pub const OUTPUT_BYTES: usize = 1 << 20;
+pub const GRACE: Duration = Duration::from_secs(1);
 /// As in the option's own default.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 const DEFAULT_TIME: Duration = Duration::from_secs(300);

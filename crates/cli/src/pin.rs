@@ -4,22 +4,18 @@
 //! Gives   TOML in the words of the source, with what counts as failing, and how long to hold threads so that it fails.
 //! Cost    some forced runs, to find that out; `--no-try` leaves them out.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use unpick_findings::{Findings, Hang};
 use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Program, Reproducer};
-use unpick_run_store::Store;
 
 use crate::calibration::calibrated;
-use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
-use crate::hang::read_hang;
+use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::record::quoted;
-use crate::show::{self, FINDINGS_FILE};
+use crate::show;
 
 pub const HELP: &str = "\
 The file names the code by function and by the text of its lines, so it outlives changes around it. The program must be the build that was
@@ -51,20 +47,11 @@ pub struct Pin {
     #[arg(long)]
     no_try: bool,
     #[command(flatten)]
-    plan: PlanOptions,
-    #[command(flatten)]
-    judge: JudgeOptions,
-    /// Folder that holds the runs of the hunt
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
-    store: PathBuf,
-    /// Another program and its arguments than the hunt's; it must be the same build
-    #[arg(last = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+    program: ForcedProgram,
 }
 
 pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
-    let hunted = Hunted::of_store(&Store::at(&pin.store))?;
-    let forcing = Forcing::new(&pin.store, &hunted, &pin.judge, &pin.command)?;
+    let forcing = pin.program.forcing()?;
     let (reproducer, program) = pin.reproducer(&forcing)?;
     let plan = pin.plan(&forcing, reproducer.matched(&program)?.plan)?;
     pin.tell(&reproducer.with_patience_of(&plan))?;
@@ -77,39 +64,25 @@ impl Pin {
         let subject = forcing.subject();
         match self.run {
             Some(run) => {
-                let hang = self.hang(run)?;
+                let hang = show::hang(&self.program.store, run)?;
                 let program = program.with_libraries_of_hang(&hang, &subject.folder);
                 Ok((Reproducer::of_deadlock(&hang, &subject, &program)?, program))
             }
             None => {
-                let findings = self.findings()?;
-                let finding = &findings.findings[self.number - 1];
-                let program = program.with_libraries_of(finding, &subject.folder);
-                Ok((Reproducer::of_finding(finding, &subject, &program)?, program))
+                let finding = show::finding(&self.program.store, self.number)?;
+                let program = program.with_libraries_of(&finding, &subject.folder);
+                Ok((Reproducer::of_finding(&finding, &subject, &program)?, program))
             }
         }
     }
 
-    /// All of them; there is one with the number that is asked for.
-    fn findings(&self) -> Result<Findings, Problem> {
-        let file = self.store.join(FINDINGS_FILE);
-        let findings = show::read(&file)?;
-        show::check_number(self.number, &findings, &file)?;
-        Ok(findings)
-    }
-
-    fn hang(&self, run: u64) -> Result<Hang, Problem> {
-        let folder = Store::at(&self.store).run(run)?;
-        read_hang(&folder)?.ok_or_else(|| show::did_not_hang(run, &folder))
-    }
-
     /// With the pause and the bound under which it fails.
     fn plan(&self, forcing: &Forcing, plan: Plan) -> Result<Plan, Problem> {
-        let plan = self.plan.applied_to(plan, forcing.usual_run);
+        let plan = self.program.plan.applied_to(plan, forcing.usual_run);
         if self.no_try {
             return Ok(plan);
         }
-        calibrated(forcing, plan, &self.plan, Some(MOST_TIME))
+        calibrated(forcing, plan, &self.program.plan, Some(MOST_TIME))
     }
 
     fn tell(&self, reproducer: &Reproducer) -> Result<(), Problem> {

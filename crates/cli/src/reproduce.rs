@@ -5,24 +5,20 @@
 mod debugger;
 mod tally;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_findings::Findings;
 use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
-use unpick_run_store::Store;
 
 use crate::calibration::calibrated;
-use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
-use crate::hang::read_hang;
+use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::quantities::duration;
 use crate::record::store_option;
-use crate::show::{self, FINDINGS_FILE};
+use crate::show;
 use crate::terminal;
 pub use tally::Tally;
 
@@ -66,28 +62,18 @@ pub struct Reproduce {
     /// Make as many runs without forcing anything, for comparison
     #[arg(long)]
     compare: bool,
-    #[command(flatten)]
-    plan: PlanOptions,
-    #[command(flatten)]
-    judge: JudgeOptions,
     /// Write the counts as JSON to this file; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Show no progress
     #[arg(long)]
     quiet: bool,
-    /// Folder that holds the runs of the hunt
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
-    store: PathBuf,
-    /// Another program and its arguments than the hunt's; it must be the same build
-    #[arg(last = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+    #[command(flatten)]
+    program: ForcedProgram,
 }
 
 pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
-    let store = Store::at(&reproduce.store);
-    let hunted = Hunted::of_store(&store)?;
-    let forcing = Forcing::new(&reproduce.store, &hunted, &reproduce.judge, &reproduce.command)?;
+    let forcing = reproduce.program.forcing()?;
     let plan = forcing.completed(reproduce.plan(forcing.usual_run)?);
     if reproduce.gdb {
         return debugger::run(&forcing, &Plan { stop: true, ..plan });
@@ -101,17 +87,17 @@ pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
 impl Reproduce {
     fn plan(&self, usual_run: Option<Duration>) -> Result<Plan, Problem> {
         let plan = match self.run {
-            Some(run) => plan_of_hang(&self.store, run)?,
-            None => plan_of_finding(&self.store, self.number)?,
+            Some(run) => plan_of_hang(&self.program.store, run)?,
+            None => Plan::of_finding(&show::finding(&self.program.store, self.number)?)?,
         };
-        Ok(self.plan.applied_to(plan, usual_run))
+        Ok(self.program.plan.applied_to(plan, usual_run))
     }
 
     fn calibrated(&self, forcing: &Forcing, plan: Plan) -> Result<Plan, Problem> {
         if self.inverse {
             return Ok(plan.inverse());
         }
-        calibrated(forcing, plan, &self.plan, self.time.map(|time| time / 4))
+        calibrated(forcing, plan, &self.program.plan, self.time.map(|time| time / 4))
     }
 
     fn tally(&self, forcing: &Forcing, plan: Option<&Plan>) -> Result<Tally, Problem> {
@@ -152,7 +138,7 @@ impl Reproduce {
     }
 
     fn next(&self, tally: &Tally) -> String {
-        let store = store_option(&self.store);
+        let store = store_option(&self.program.store);
         let which = self.run.map_or(self.number.to_string(), |run| format!("--run {run}"));
         match (self.inverse, tally.failed) {
             (false, 1..) => format!(
@@ -190,19 +176,9 @@ pub fn repeat(
     Ok(tally)
 }
 
-/// The plan that forces a finding of a store.
-pub fn plan_of_finding(store: &Path, number: usize) -> Result<Plan, Problem> {
-    let file = store.join(FINDINGS_FILE);
-    let findings: Findings = show::read(&file)?;
-    show::check_number(number, &findings, &file)?;
-    Plan::of_finding(&findings.findings[number - 1])
-}
-
 /// The plan that forces the deadlock in which a run of a store hung.
 pub fn plan_of_hang(store: &Path, run: u64) -> Result<Plan, Problem> {
-    let folder = Store::at(store).run(run)?;
-    let hang = read_hang(&folder)?.ok_or_else(|| show::did_not_hang(run, &folder))?;
-    Plan::of_deadlock(&hang)
+    Plan::of_deadlock(&show::hang(store, run)?)
 }
 
 pub fn nothing_usable(tally: &Tally) -> Problem {

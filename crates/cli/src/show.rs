@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{Findings, SCHEMA, Unreadable};
+use unpick_findings::{Finding, Findings, Hang, SCHEMA, Unreadable};
 use unpick_problem::Problem;
 use unpick_run_store::Store;
 
@@ -56,8 +56,7 @@ pub const FINDINGS_FILE: &str = "findings.json";
 
 impl Show {
     fn run_that_hung(&self, number: u64) -> Result<(), Problem> {
-        let folder = Store::at(&self.store).run(number)?;
-        let hang = read_hang(&folder)?.ok_or_else(|| did_not_hang(number, &folder))?;
+        let hang = hang(&self.store, number)?;
         match &self.json {
             Some(goal) => write_json(hang.to_json(), goal),
             None => {
@@ -93,6 +92,20 @@ impl Show {
     }
 }
 
+/// How a run of a store hung.
+pub fn hang(store: &Path, run: u64) -> Result<Hang, Problem> {
+    let folder = Store::at(store).run(run)?;
+    read_hang(&folder)?.ok_or_else(|| did_not_hang(run, &folder))
+}
+
+/// A finding of a store, by its number in the list.
+pub fn finding(store: &Path, number: usize) -> Result<Finding, Problem> {
+    let file = store.join(FINDINGS_FILE);
+    let mut findings = read(&file)?;
+    check_number(number, &findings, &file)?;
+    Ok(findings.findings.swap_remove(number - 1))
+}
+
 /// The findings in a file.
 pub fn read(file: &Path) -> Result<Findings, Problem> {
     let text = fs::read(file).map_err(|error| cannot_open(file, &error))?;
@@ -103,14 +116,14 @@ pub fn read(file: &Path) -> Result<Findings, Problem> {
     })
 }
 
-pub fn did_not_hang(number: u64, folder: &Path) -> Problem {
+fn did_not_hang(number: u64, folder: &Path) -> Problem {
     Problem::usage(format!("run {number} did not hang"))
         .at("folder", folder.display())
         .why("only of runs that a hunt ended after its --timeout is it known what the threads waited for")
         .next(format!("see what it did: unpick dump {number}; and which runs there are: unpick runs"))
 }
 
-pub fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
+fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
     let count = findings.findings.len();
     if (1..=count).contains(&number) {
         return Ok(());
