@@ -71,7 +71,7 @@ pub struct PlanOptions {
     /// Force the order at most so often in a run
     #[arg(long, value_name = "N")]
     pub bound: Option<u64>,
-    /// Let so many arrivals at the first step pass first
+    /// Let so many arrivals at the first step of each thread, and before it, pass first
     #[arg(long, value_name = "N")]
     pub ignore_first: Option<u64>,
 }

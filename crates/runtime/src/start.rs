@@ -133,23 +133,7 @@ fn options_in_force() -> Option<Options> {
 
 /// Creates `<folder>/<process>-<n>.events` with the first n that is free.
 fn open_file(options: &Options) -> Result<(), i32> {
-    const MOST_IMAGES: u64 = 10_000;
-    let opened = path::TEXT.try_with(|text| {
-        text.begin_path();
-        let stem = text.length();
-        for image in 0..MOST_IMAGES {
-            text.cut(stem);
-            text.push(b"-");
-            text.push_number(image);
-            text.push(b".events\0");
-            match RECORDER.start(text.as_bytes(), options.settings) {
-                Err(libc::EEXIST) => {}
-                answer => return answer,
-            }
-        }
-        Err(libc::EEXIST)
-    });
-    opened.unwrap_or(Err(libc::EBUSY))
+    path::create_first_free(b".events\0", |path| RECORDER.start(path, options.settings))
 }
 
 /// Leaves `<folder>/<process>.failed`, which says why nothing is recorded. The program's own output is not touched.

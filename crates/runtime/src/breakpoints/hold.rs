@@ -14,7 +14,7 @@ use super::{ON, arm};
 use crate::frames;
 use crate::local;
 use crate::start::options;
-use crate::start::path::TEXT;
+use crate::start::path::{TEXT, create_first_free};
 use crate::start::words::Shared;
 use crate::sys;
 use crate::thread::Thread;
@@ -88,24 +88,10 @@ fn read_plan(path: &[u8]) -> bool {
 
 /// Creates `<run folder>/<process>-<n>.outcome` with the first n that is free.
 fn begin_outcome() -> bool {
-    const MOST_IMAGES: u64 = 10_000;
-    let begun = TEXT.try_with(|text| {
-        text.begin_path();
-        let stem = text.length();
-        for image in 0..MOST_IMAGES {
-            text.cut(stem);
-            text.push(b"-");
-            text.push_number(image);
-            text.push(b".outcome\0");
-            match BOARD.try_with(|board| told::begin(text.as_bytes(), &board.plan)) {
-                Some(Ok(())) => return true,
-                Some(Err(libc::EEXIST)) => {}
-                _ => return false,
-            }
-        }
-        false
-    });
-    begun.unwrap_or(false)
+    let begin = |path: &[u8]| {
+        BOARD.try_with(|board| told::begin(path, &board.plan)).unwrap_or(Err(libc::EBUSY))
+    };
+    create_first_free(b".outcome\0", begin).is_ok()
 }
 
 /// A module is there: its places are armed.

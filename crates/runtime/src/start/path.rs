@@ -50,6 +50,31 @@ pub struct Text {
 /// Who needs a path or reads a file of `/proc` does it here.
 pub static TEXT: Shared<Text> = Shared::new(Text { bytes: [0; LONGEST], length: 0 });
 
+/// Has `create` make `<run folder>/<process>-<n><ending>` with the first n that is free: where one is taken it answers `EEXIST`. `ending` ends in a zero
+/// byte.
+pub fn create_first_free(
+    ending: &[u8],
+    mut create: impl FnMut(&[u8]) -> Result<(), i32>,
+) -> Result<(), i32> {
+    const MOST_IMAGES: u64 = 10_000;
+    let created = TEXT.try_with(|text| {
+        text.begin_path();
+        let stem = text.length();
+        for image in 0..MOST_IMAGES {
+            text.cut(stem);
+            text.push(b"-");
+            text.push_number(image);
+            text.push(ending);
+            match create(text.as_bytes()) {
+                Err(libc::EEXIST) => {}
+                answer => return answer,
+            }
+        }
+        Err(libc::EEXIST)
+    });
+    created.unwrap_or(Err(libc::EBUSY))
+}
+
 impl Text {
     /// Begins `<run folder>/<process number>`.
     pub fn begin_path(&mut self) {
