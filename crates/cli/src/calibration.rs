@@ -1,22 +1,27 @@
 //! How long to hold threads, and how often, so that a forced order makes the program fail.
 //!
-//! Takes   a plan, and the program.      Gives  the plan with the pause and the bound under which the most runs failed.
-//! Cost    four runs if the first choice does; at most four for each of eleven.
+//! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed.
+//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to sixteen that do not.
 //!
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
-//! harm yet, and a thread that is held too long at one object misses its partner at the next.
+//! harm yet, a thread that goes on at once may be faster than the harm that another is about to do, and one that is held too long at one
+//! object misses its partner at the next.
 
 use std::time::{Duration, Instant};
 
 use unpick_problem::Problem;
-use unpick_reproduce::Plan;
+use unpick_reproduce::{Plan, Purpose};
 
 use crate::forcing::{Forcing, PlanOptions};
-use crate::reproduce::repeat;
+use crate::reproduce::{Tally, repeat};
 
+/// Each choice is tried so often; one under which all of them fail, more often, as long as it takes no longer than `LONG_ENOUGH`.
 const RUNS: u32 = 4;
+const MOST_RUNS: u32 = 24;
+const LONG_ENOUGH: Duration = Duration::from_secs(2);
 const SHORT: Duration = Duration::from_millis(3);
 const VERY_SHORT: Duration = Duration::from_micros(300);
+const LINGER: Duration = Duration::from_millis(2);
 
 /// The plan as it works best, unless the user says how it is to be.
 pub fn calibrated(
@@ -45,7 +50,8 @@ pub fn calibrated(
 struct Search<'a> {
     forcing: &'a Forcing,
     until: Option<Instant>,
-    best: Option<(u32, Plan)>,
+    /// With the share of runs that failed.
+    best: Option<(f64, Plan)>,
     /// At the step that the fewest threads came to, in one run.
     arrivals: u64,
 }
@@ -57,15 +63,31 @@ impl Search<'_> {
         if self.best.is_some() && left.is_some_and(|left| left.is_zero()) {
             return Ok(true);
         }
-        let hidden = indicatif::ProgressBar::hidden();
-        let tally = repeat(self.forcing, Some(&choice), RUNS, left, &hidden)?;
-        let (runs, failed) = (u64::from(tally.usable().max(1)), tally.failed_hits);
-        let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / runs).min();
+        let tally = self.trial(&choice, left)?;
+        let (runs, failed) = (tally.usable().max(1), tally.failed_hits);
+        let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / u64::from(runs)).min();
         self.arrivals = self.arrivals.max(arrivals.unwrap_or(0));
-        if self.best.as_ref().is_none_or(|(most, _)| failed > *most) {
-            self.best = Some((failed, choice));
+        let share = f64::from(failed) / f64::from(runs);
+        if self.best.as_ref().is_none_or(|(most, _)| share > *most) {
+            self.best = Some((share, choice));
         }
         Ok(tally.usable() == 0 || failed == tally.usable())
+    }
+
+    /// Some runs; more of them as long as all fail.
+    fn trial(&self, choice: &Plan, left: Option<Duration>) -> Result<Tally, Problem> {
+        let hidden = indicatif::ProgressBar::hidden();
+        let begun = Instant::now();
+        let mut tally = repeat(self.forcing, Some(choice), RUNS, left, &hidden)?;
+        let most = left.map_or(LONG_ENOUGH, |left| left.min(LONG_ENOUGH));
+        while tally.failed_hits == tally.runs
+            && (RUNS..MOST_RUNS).contains(&tally.runs)
+            && begun.elapsed() < most
+        {
+            let Some(run) = self.forcing.run(Some(choice))? else { break };
+            tally.add(&run, Some(choice))?;
+        }
+        Ok(tally)
     }
 
     fn best_or(self, plan: Plan) -> Plan {
@@ -75,6 +97,23 @@ impl Search<'_> {
 
 /// Once with the usual pause first: that costs the least.
 fn choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
+    let mut choices = lasting_choices(plan, options);
+    let usual = choices.remove(0);
+    let lingering = |choice: &Plan| Plan { linger: LINGER, ..choice.clone() };
+    let meeting = |ignored: u64| Plan { meet: true, ignored, ..usual.clone() };
+    let can_linger = options.linger.is_none();
+    let is_deadlock = plan.steps.iter().any(|step| step.purpose == Purpose::Meeting);
+    let can_meet = !is_deadlock && options.ignore_first.is_none() && !plan.meet;
+    let mut all = vec![usual.clone()];
+    all.extend(can_linger.then(|| lingering(&usual)));
+    // Who goes through an array from the other end may miss its partner by one.
+    all.extend([0, 1].into_iter().filter(|_| can_meet).map(meeting));
+    all.append(&mut choices);
+    all
+}
+
+/// How long a thread is held, and how often.
+fn lasting_choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
     let is_fixed = |chosen: bool, at: usize| chosen && at > 0;
     let mut choices = Vec::new();
     for (at, pause) in [plan.pause, SHORT, VERY_SHORT].into_iter().enumerate() {

@@ -74,6 +74,12 @@ pub struct PlanOptions {
     /// Let so many arrivals at the first step of each thread, and before it, pass first
     #[arg(long, value_name = "N")]
     pub ignore_first: Option<u64>,
+    /// Let the other threads go on for so long before the last step
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub linger: Option<Duration>,
+    /// The threads of the first two steps each wait until the other is at its step with the same bytes
+    #[arg(long)]
+    pub meet: bool,
 }
 
 impl PlanOptions {
@@ -85,6 +91,8 @@ impl PlanOptions {
             budget: self.budget.unwrap_or(plan.budget),
             bound: self.bound.unwrap_or(plan.bound),
             ignored: self.ignore_first.unwrap_or(plan.ignored),
+            linger: self.linger.unwrap_or(plan.linger),
+            meet: self.meet || plan.meet,
             ..plan
         }
     }

@@ -51,6 +51,10 @@ pub mod header {
     pub const MODULES: usize = 8;
     /// 1: stop for a debugger when the last step is about to be made.
     pub const STOP: usize = 9;
+    /// Nanoseconds: so long others go on before the last step is made.
+    pub const LINGER: usize = 10;
+    /// 1: each of the first two steps waits until the other's thread is there on the same bytes.
+    pub const MEET: usize = 11;
 }
 
 /// What is done with the order.

@@ -35,6 +35,10 @@ pub struct Plan {
     pub ignored: u64,
     /// Stop for a debugger when the last step is about to be made.
     pub stop: bool,
+    /// So long the other threads go on before the last step is made.
+    pub linger: Duration,
+    /// The threads of the first two steps each wait until the other is at its step with the same bytes.
+    pub meet: bool,
     /// In their order.
     pub steps: Vec<PlanStep>,
 }
@@ -98,6 +102,8 @@ impl Plan {
             bound: 0,
             ignored: 0,
             stop: false,
+            linger: Duration::ZERO,
+            meet: false,
             steps,
         }
     }
@@ -111,7 +117,7 @@ impl Plan {
         let mode = if is_pair { Mode::Reverse } else { Mode::Serialise };
         let steps = self.steps.iter().cloned();
         let steps = steps.map(|step| PlanStep { purpose: Purpose::Step, ..step }).collect();
-        Plan { mode, steps, stop: false, ..self.clone() }
+        Plan { mode, steps, stop: false, meet: false, ..self.clone() }
     }
 
     /// How many different threads it needs.

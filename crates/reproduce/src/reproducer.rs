@@ -93,6 +93,12 @@ pub struct Reproducer {
     /// So many arrivals at the first step pass first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignore_first: u32,
+    /// So many microseconds the other threads go on before the last step is made.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub linger_us: u32,
+    /// The threads of the first two steps each wait until the other is at its step with the same bytes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub meet: bool,
     /// What counts as failing; without it: an exit code other than 0, a signal, no end in time.
     #[serde(default, skip_serializing_if = "Oracle::is_default")]
     pub oracle: Oracle,

@@ -23,8 +23,7 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 
 #[cfg(feature = "standalone")]
 pub use hold::{
-    after_release, before_acquire, begin, end_of_process_image, end_of_thread, module_is_there,
-    next_event,
+    after_release, begin, end_of_process_image, end_of_thread, module_is_there, next_event,
 };
 pub use partners::note_synchronisation;
 

@@ -104,13 +104,12 @@ pub struct Thread {
     pub next_serial: Cell<u32>,
     /// Start and end of the heap block the thread asked for last.
     pub last_block: Cell<(u64, u64)>,
-    /// For breakpoints: what it waits for and holds; whether it is at one; the step of its role that comes next; the step
-    /// before which it was let on to its next release.
+    /// For breakpoints: what it waits for and holds; whether it is at one; the step before which it was let on
+    /// to its next release.
     pub standing: Standing,
     pub at_place: Cell<bool>,
     /// Where the return address of the call is that makes the thread's step, and what it is.
     step_call: Cell<(u64, u64)>,
-    pub next_step: Cell<Option<u8>>,
     pub let_on: Cell<Option<u8>>,
     next_unused: AtomicPtr<Thread>,
 }
@@ -335,7 +334,6 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     thread.busy.store(IDLE, Relaxed);
     thread.standing.reset();
     thread.at_place.set(false);
-    thread.next_step.set(None);
     thread.let_on.set(None);
     let hot = &thread.resting;
     hot.key.set(number as u32 | cell::SOLE);

@@ -5,7 +5,9 @@ mod schedule;
 use proptest::prelude::*;
 use schedule::{Place, Schedule};
 use unpick_events::schedule::{Mode, Purpose};
-use unpick_runtime::breakpoints::order::{Answer, Arrival, Bytes, GiveUp, Order, SETTLED, Who};
+use unpick_runtime::breakpoints::order::{
+    Afterwards, Answer, Arrival, Bytes, GiveUp, Order, SETTLED, Who,
+};
 use unpick_runtime::breakpoints::plan::{Entry, Plan};
 
 /// A plan, its order, and a clock that moves when told to.
@@ -54,8 +56,8 @@ impl Stage {
         self.order.event_of(&self.plan, who, self.now);
     }
 
-    fn give_up(&mut self, who: Who, step: u8, why: GiveUp) {
-        self.order.give_up(&self.plan, who, step, why, self.now);
+    fn give_up(&mut self, who: Who, step: u8, why: GiveUp) -> Afterwards {
+        self.order.give_up(&self.plan, who, step, why, self.now)
     }
 
     fn end(&mut self, who: Who) {
@@ -154,8 +156,51 @@ fn a_step_between_two_others() {
 fn the_last_step_belongs_to_the_thread_of_the_first() {
     let mut stage = Stage::of(&sandwich());
     assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.at(A, 12, X), WAITS(2));
     assert_eq!(stage.does(B, 20, X), MAKES(1));
     assert_eq!(stage.does(C, 12, X), PASSES);
+    assert_eq!(stage.does(A, 12, X), MAKES(2));
+}
+
+#[test]
+fn the_second_step_waits_until_the_first_thread_is_at_its_next() {
+    let mut stage = Stage::of(&sandwich());
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    assert_eq!(stage.does(C, 10, X), MAKES(0), "A may never come to its next");
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    assert_eq!(stage.at(C, 12, X), WAITS(2));
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.does(C, 12, X), MAKES(2));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
+fn who_waited_in_vain_for_the_first_thread_makes_its_step() {
+    let mut stage = Stage::of(&sandwich());
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    assert_eq!(stage.give_up(B, 1, GiveUp::Blocked), Afterwards::AsksAgain);
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.does(A, 12, X), MAKES(2));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
+fn who_comes_to_a_gate_of_unknown_bytes_finds_its_first_step_again() {
+    let places = vec![
+        Place::step(0, 0, 10),
+        Place::step(1, 1, 20),
+        Place::gate(2, 0, 11),
+        Place::step(2, 0, 12),
+    ];
+    let mut stage = Stage::of(&Schedule::force(places));
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.does(C, 10, Y), MAKES(0), "as long as A waits nowhere");
+    assert_eq!(stage.at(A, 11, X), WAITS(2));
+    assert_eq!(stage.does(B, 20, Y), PASSES);
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.at(A, 11, X), PASSES);
     assert_eq!(stage.does(A, 12, X), MAKES(2));
 }
 
@@ -174,7 +219,9 @@ fn four_steps_on_two_variables() {
 fn four_crossed_steps_on_two_variables() {
     let mut stage = Stage::of(&crossed());
     assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.at(A, 12, X), WAITS(2));
     assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.at(A, 12, X), WAITS(2), "B is not at its next yet");
     assert_eq!(stage.at(B, 22, X), WAITS(3));
     assert_eq!(stage.does(A, 12, X), MAKES(2));
     assert_eq!(stage.does(B, 22, X), MAKES(3));
@@ -261,6 +308,100 @@ fn a_first_step_whose_thread_waits_is_not_taken_over() {
     assert_eq!(stage.does(A, 12, X), MAKES(2));
 }
 
+#[test]
+fn others_go_on_a_little_before_the_last_step() {
+    let mut stage = Stage::of(&Schedule { linger: 1000, ..sandwich() });
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.at(A, 12, X), WAITS(2));
+    assert_eq!(stage.does(B, 20, X), MAKES(1), "only the last step is late");
+    assert_eq!(stage.at(A, 12, X), WAITS(2));
+    stage.now += 1000;
+    assert_eq!(stage.does(A, 12, X), MAKES(2));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
+fn who_lingers_does_so_no_longer_than_its_pause() {
+    let mut stage = Stage::of(&Schedule { linger: 1000, ..pair() });
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    assert_eq!(stage.give_up(B, 1, GiveUp::TimedOut), Afterwards::AsksAgain);
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+fn appointment() -> Schedule {
+    Schedule { meet: true, ..pair() }
+}
+
+#[test]
+fn two_that_shall_meet_wait_for_each_other() {
+    let mut stage = Stage::of(&appointment());
+    assert_eq!(stage.at(A, 10, X), WAITS(0));
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+/// Goes through objects in this order, stopped where the plan wants it.
+struct Walker {
+    who: Who,
+    offset: u64,
+    objects: Vec<u64>,
+}
+
+impl Walker {
+    /// Goes on until it waits, or is through.
+    fn walk(&mut self, stage: &mut Stage) {
+        while let Some(object) = self.objects.last() {
+            if matches!(stage.does(self.who, self.offset, X + object * 8), Answer::Wait { .. }) {
+                break;
+            }
+            self.objects.pop();
+        }
+    }
+}
+
+#[test]
+fn two_that_go_through_an_array_from_its_two_ends_meet() {
+    for count in [2, 5, 8, 9, 120] {
+        let mut stage = Stage::of(&appointment());
+        let up = Walker { who: A, offset: 10, objects: (0..count).rev().collect() };
+        let down = Walker { who: B, offset: 20, objects: (0..count).collect() };
+        let mut walkers = [up, down];
+        for turn in 0..8 * count {
+            walkers[turn as usize % 2].walk(&mut stage);
+        }
+        assert_eq!(stage.hits().0, 1, "{count} objects");
+    }
+}
+
+#[test]
+fn the_first_two_of_more_steps_can_meet() {
+    let mut stage = Stage::of(&Schedule { meet: true, ..sandwich() });
+    assert_eq!(stage.at(A, 10, X), WAITS(0));
+    assert_eq!(stage.at(B, 20, Y), WAITS(1));
+    assert_eq!(stage.at(A, 10, X), PASSES);
+    assert_eq!(stage.at(A, 10, Y), MAKES(0));
+    assert_eq!(stage.at(A, 12, Y), WAITS(2));
+    assert_eq!(stage.does(B, 20, Y), MAKES(1));
+    assert_eq!(stage.does(A, 12, Y), MAKES(2));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
+fn who_is_about_to_come_to_where_its_partner_waits_goes_on() {
+    let mut stage = Stage::of(&appointment());
+    assert_eq!(stage.at(B, 20, X + 16), WAITS(1));
+    assert_eq!(stage.at(A, 10, X), WAITS(0));
+    assert_eq!(stage.at(B, 20, X + 16), PASSES, "A has come to other bytes");
+    assert_eq!(stage.at(B, 20, X + 16), WAITS(1), "and it has come again");
+    assert_eq!(stage.at(A, 10, X), PASSES);
+    assert_eq!(stage.at(A, 10, X + 8), PASSES, "its next is where B is");
+    assert_eq!(stage.at(A, 10, X + 16), MAKES(0));
+}
+
 fn meeting() -> Schedule {
     Schedule::force(vec![Place::meeting(0, 0, 10), Place::meeting(1, 1, 20)])
 }
@@ -338,6 +479,7 @@ fn who_gives_up_between_its_steps_ends_what_is_under_way() {
     stage.give_up(A, 2, GiveUp::TimedOut);
     assert_eq!(stage.at(B, 20, X), WAITS(1));
     assert_eq!(stage.does(C, 10, X), MAKES(0));
+    assert_eq!(stage.at(C, 12, X), WAITS(2));
     assert_eq!(stage.does(B, 20, X), MAKES(1));
 }
 
@@ -491,8 +633,9 @@ fn plans() -> impl Strategy<Value = Schedule> {
         Just(vec![0, 1, 2, 0]),
     ];
     let step = (0..3_u64, any::<bool>());
-    (shape, prop::collection::vec(step, 4), 0..2_u64, 0..3_u64).prop_map(
-        |(shape, details, ignored, shared)| {
+    let patience = (0..2_u64, 0..2_u64, any::<bool>());
+    (shape, prop::collection::vec(step, 4), 0..3_u64, patience).prop_map(
+        |(shape, details, shared, (ignored, linger, meet))| {
             let mut places = Vec::new();
             for (step, (role, (variable, has_gate))) in shape.iter().zip(details).enumerate() {
                 let step = step as u64;
@@ -504,7 +647,7 @@ fn plans() -> impl Strategy<Value = Schedule> {
                 places
                     .push(Place::step(step, *role, offset).on((variable < 2).then_some(variable)));
             }
-            Schedule { ignored, ..Schedule::force(places) }
+            Schedule { ignored, linger: linger * 50, meet, ..Schedule::force(places) }
         },
     )
 }
@@ -685,8 +828,11 @@ impl Simulation {
 
     fn give_up(&mut self, at: usize, waiting: Waiting, why: GiveUp) {
         let who = self.actors[at].who;
-        self.stage.give_up(who, waiting.step, why);
+        let afterwards = self.stage.give_up(who, waiting.step, why);
         assert!(!self.stage.order.is_waiting(who));
+        if let (Afterwards::AsksAgain, Some((offset, object))) = (afterwards, waiting.at) {
+            return self.arrive(at, offset, object);
+        }
         self.note(who, What::Robbed);
         let is_let_on = why == GiveUp::InTheWay && self.stage.order.has_role(who);
         self.actors[at].let_on = is_let_on.then_some(waiting.step);
@@ -787,7 +933,11 @@ impl Simulation {
         self.stage.now += 2 * SETTLED;
         for entry in steps.iter().filter(|entry| entry.purpose == Purpose::Step) {
             let who = 100 + Who::from(entry.role);
-            self.stage.does(who, entry.offset, 0x9000);
+            if self.stage.at(who, entry.offset, 0x9000) == WAITS(entry.step) {
+                self.stage.give_up(who, entry.step, GiveUp::Blocked);
+                self.stage.at(who, entry.offset, 0x9000);
+            }
+            self.stage.event(who);
         }
         self.stage.hits().0 - before
     }
@@ -835,7 +985,7 @@ proptest! {
 
     #[test]
     fn whatever_was_before_newcomers_are_not_kept_out(schedule in plans(), moves in moves()) {
-        let schedule = Schedule { ignored: 0, ..schedule };
+        let schedule = Schedule { ignored: 0, meet: false, ..schedule };
         if !has_place_of_its_own(&schedule) {
             return Ok(());
         }

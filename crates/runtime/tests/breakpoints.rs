@@ -300,15 +300,6 @@ fn gates_let_another_in_between_two_critical_sections() {
     subject.run(&["sections"], &force(places)).printed("1\n").hit(1);
 }
 
-/// The one that comes too early has to wait at a gate; the other one finds a place to wait by itself.
-#[test]
-fn between_two_steps_a_thread_waits_before_it_takes_a_lock() {
-    let subject = Subject::ordered();
-    let mut places = between_two_sections(&subject.code);
-    places.push(gates_of_sections(&subject.code).remove(0));
-    subject.run(&["sections"], &force(places)).printed("1\n").hit(1);
-}
-
 #[test]
 fn a_condition_variable_between_two_steps() {
     let subject = Subject::ordered();

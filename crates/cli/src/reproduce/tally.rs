@@ -159,6 +159,8 @@ impl Tally {
             "pause_ms": milliseconds(plan.pause),
             "bound": plan.bound,
             "ignored": plan.ignored,
+            "linger_ms": milliseconds(plan.linger),
+            "meet": plan.meet,
             "left_alone": alone.map(|alone| json!({
                 "runs": alone.usable(),
                 "failed": alone.failed,

@@ -55,6 +55,8 @@ impl Plan {
         words[header::PLACES] = self.numbered_places().count() as u64;
         words[header::MODULES] = modules as u64;
         words[header::STOP] = u64::from(self.stop);
+        words[header::LINGER] = nanoseconds(self.linger);
+        words[header::MEET] = u64::from(self.meet);
         words
     }
 

@@ -91,6 +91,9 @@ impl Reproducer {
     }
 
     fn check_deadlock(&self) -> Result<(), Reason> {
+        if self.meet {
+            return Err("`meet` is for accesses: in a deadlock all meet anyway".to_owned());
+        }
         for (at, step) in self.steps.iter().enumerate() {
             let number = at + 1;
             if step.kind != StepKind::Wait {

@@ -35,6 +35,8 @@ impl Reproducer {
             budget: Duration::from_millis(self.budget_ms.into()),
             bound: self.bound.into(),
             ignored: self.ignore_first.into(),
+            linger: Duration::from_micros(self.linger_us.into()),
+            meet: self.meet,
             ..Plan::forcing(steps)
         };
         Ok(Matched { plan: plan.completed(program), changes: matching.changes })

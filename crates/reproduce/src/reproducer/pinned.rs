@@ -72,6 +72,8 @@ impl Reproducer {
             budget_ms: milliseconds(plan.budget),
             bound: count(plan.bound),
             ignore_first: count(plan.ignored),
+            linger_us: u32::try_from(plan.linger.as_micros()).unwrap_or(u32::MAX),
+            meet: plan.meet,
             ..self
         }
     }
@@ -103,6 +105,8 @@ impl Pin<'_> {
             budget_ms: super::default_budget(),
             bound: 0,
             ignore_first: 0,
+            linger_us: 0,
+            meet: false,
             oracle: self.subject.oracle.clone(),
             steps,
         }

@@ -6,7 +6,7 @@ use unpick_events::schedule::{
     MOST_STEPS, MOST_WORDS, Mode, Operand, Purpose, VARIABLE, outcome, outcome_place, outcome_step,
 };
 
-use super::order::{Answer, Arrival, Bytes, GiveUp, Order};
+use super::order::{Afterwards, Answer, Arrival, Bytes, GiveUp, Order};
 use super::outcome as told;
 use super::partners::{Obstacle, obstacle};
 use super::plan::{Entry, Plan};
@@ -252,10 +252,7 @@ impl Visit<'_> {
         let slot = (&raw const self.arguments.return_address) as u64;
         self.thread.watch_next_event(slot, self.arguments.return_address);
         wake_all();
-        let is_to_stop = with_board(|board| {
-            self.thread.next_step.set(board.plan.next_of_role(step));
-            board.plan.stop && step + 1 == board.plan.steps
-        });
+        let is_to_stop = with_board(|board| board.plan.stop && step + 1 == board.plan.steps);
         if is_to_stop == Some(true) {
             unpick_all_are_there();
         }
@@ -337,8 +334,7 @@ impl<'a> Wait<'a> {
             sys::wait_for_change(&CHANGES, seen, self.slice(step, now));
             return Going::On;
         };
-        self.give_up(step, why, now);
-        Going::Free
+        self.give_up(step, why, now)
     }
 
     /// Until it is to be looked around again.
@@ -352,6 +348,8 @@ impl<'a> Wait<'a> {
             self.since = now;
             self.counted = now;
             told::add(told::of_step(step, outcome_step::HELD), 1);
+            // That it is there may be what others wait for.
+            wake_all();
         }
         self.step = Some(step);
     }
@@ -389,28 +387,25 @@ impl<'a> Wait<'a> {
         is_long.then_some(if is_in_the_way { GiveUp::InTheWay } else { GiveUp::Blocked })
     }
 
-    fn give_up(&self, step: u8, why: GiveUp, now: u64) {
-        let (of_step, of_all, vain) = match why {
-            GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, Some(&TIMED_OUT)),
-            GiveUp::Alone => (outcome_step::ALONE, outcome::ALONE, None),
-            _ => (outcome_step::BLOCKED, outcome::BLOCKED, Some(&BLOCKED)),
-        };
-        told::add(told::of_step(step, of_step), 1);
-        told::add(told::word(of_all), 1);
-        if let Some(vain) = vain {
-            vain[step as usize % MOST_STEPS].fetch_add(1, Relaxed);
-        }
+    fn give_up(&self, step: u8, why: GiveUp, now: u64) -> Going {
         let who = self.thread.number();
-        let is_let_on = with_board(|board| {
+        let mut is_let_on = false;
+        let afterwards = with_board(|board| {
             let before = board.order.counts;
-            board.order.give_up(&board.plan, who, step, why, now);
+            let afterwards = board.order.give_up(&board.plan, who, step, why, now);
             tell_counts(board, before);
-            why == GiveUp::InTheWay && board.order.has_role(who)
+            is_let_on = why == GiveUp::InTheWay && board.order.has_role(who);
+            afterwards
         });
-        if is_let_on == Some(true) {
+        if afterwards == Some(Afterwards::AsksAgain) {
+            return Going::On;
+        }
+        count_vain_wait(step, why);
+        if is_let_on {
             self.thread.let_on.set(Some(step));
         }
         wake_all();
+        Going::Free
     }
 
     fn end(&mut self) {
@@ -428,16 +423,16 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// The thread is about to take a lock. Between two steps of its role it waits here for its turn at the second, rather than there:
-/// the lock may be what the others need on their way.
-#[inline]
-pub fn before_acquire() {
-    if super::are_on()
-        && let Some(thread) = local::thread()
-        && let Some(step) = thread.next_step.get()
-        && thread.standing.holds_nothing()
-    {
-        wait_for_turn(thread, step);
+fn count_vain_wait(step: u8, why: GiveUp) {
+    let (of_step, of_all, vain) = match why {
+        GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, Some(&TIMED_OUT)),
+        GiveUp::Alone => (outcome_step::ALONE, outcome::ALONE, None),
+        _ => (outcome_step::BLOCKED, outcome::BLOCKED, Some(&BLOCKED)),
+    };
+    told::add(told::of_step(step, of_step), 1);
+    told::add(told::word(of_all), 1);
+    if let Some(vain) = vain {
+        vain[step as usize % MOST_STEPS].fetch_add(1, Relaxed);
     }
 }
 
@@ -468,7 +463,6 @@ fn wait_for_turn(thread: &Thread, step: u8) {
         }
     }
     wait.end();
-    thread.next_step.set(None);
     thread.at_place.set(false);
 }
 

@@ -6,6 +6,11 @@
 //! **Force**: steps are made one after the other. Who comes to a step, or to a gate before it, that is not due yet, waits. A role
 //! belongs to the thread that made its first step, and a variable to the bytes of its first access; others pass. When the last step is
 //! about to be made the order was forced (a hit), and everything begins anew.
+//! A step of one thread after a step of another is due when that other waits at its own next one, if it has one: many threads make a
+//! first step and never come to the second. Who has waited for that in vain makes its step all the same.
+//! Where the threads of the first two steps shall meet, each waits at its step until the other is there on the same bytes. Who was there first
+//! goes on when the other has come for other bytes: so two that go through an array from its two ends meet somewhere. If the first step's
+//! thread is about to come to where the other waits it goes on itself: what it does on the way to its step may turn the other away.
 //! **Serialise**: only one thread at a time is between the entrance of a role and its last step.
 //! **Reverse**: the first step waits until the last one has been made, and has not been for a little while.
 //!
@@ -70,6 +75,8 @@ pub enum Answer {
     },
 }
 
+const NOTHING_MADE: (Who, Bytes) = (NOBODY, Bytes::UNKNOWN);
+
 /// Steps that were made on some bytes: the latest ones. A program that goes through an array makes its first step on all of it before
 /// anybody makes the second on one of them.
 struct Made {
@@ -81,27 +88,29 @@ const MOST_MADE: usize = 512;
 
 impl Made {
     const fn none() -> Made {
-        Made { entries: [(0, Bytes::UNKNOWN); MOST_MADE], next: 0 }
+        Made { entries: [NOTHING_MADE; MOST_MADE], next: 0 }
     }
 
     fn add(&mut self, who: Who, bytes: Bytes) {
-        if self.entries.contains(&(who, bytes)) {
-            return;
+        if let Some(known) = self.entries.iter_mut().find(|made| **made == (who, bytes)) {
+            *known = NOTHING_MADE;
         }
         self.entries[self.next % MOST_MADE] = (who, bytes);
         self.next = (self.next + 1) % MOST_MADE;
     }
 
-    /// Who made the step on these bytes, among those who qualify.
+    /// Who made the step on these bytes last, among those who qualify.
     fn find(&self, bytes: Bytes, may_be: impl Fn(Who) -> bool) -> Option<(Who, Bytes)> {
-        let mut made = self.entries.iter().filter(|(who, _)| *who != 0 && may_be(*who));
+        let (newer, older) = self.entries.split_at(self.next);
+        let latest_first = newer.iter().rev().chain(older.iter().rev());
+        let mut made = latest_first.filter(|(who, _)| *who != NOBODY && may_be(*who));
         made.find(|(_, made)| made.may_be(bytes)).copied()
     }
 
     fn remove(&mut self, who: Who, bytes: Bytes) {
         for made in &mut self.entries {
             if made.0 == who && made.1.may_be(bytes) {
-                *made = (0, Bytes::UNKNOWN);
+                *made = NOTHING_MADE;
             }
         }
     }
@@ -133,6 +142,30 @@ struct Making {
     since: u64,
 }
 
+/// A thread that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    who: Who,
+    for_bytes: Bytes,
+    /// The step it is at, or at a gate of, or was let on from.
+    at_step: u8,
+    /// It is its turn, but another has not come to where it shall be meanwhile.
+    is_early: bool,
+}
+
+impl Waiting {
+    const NOBODY: Waiting =
+        Waiting { who: NOBODY, for_bytes: Bytes::UNKNOWN, at_step: 0, is_early: false };
+}
+
+/// What a thread does that has waited long enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Afterwards {
+    GoesOn,
+    /// It hears another answer now.
+    AsksAgain,
+}
+
 pub struct Order {
     pub counts: Counts,
     /// The step that is due.
@@ -143,14 +176,22 @@ pub struct Order {
     /// When the last step was made.
     since: u64,
     /// Threads that wait.
-    waiting: [(Who, Bytes); MOST_WAITING],
+    waiting: [Waiting; MOST_WAITING],
+    /// It has waited long enough for another to come to its next step, and makes its own without.
+    hasty: Option<Who>,
+    /// Its partner has come to other bytes than those it waits for: it goes on.
+    sent_on: Option<Who>,
+    /// The bytes from which the first step's thread went on last.
+    went_on_from: Bytes,
     /// How often threads came to each step or its gates.
     came: [u64; MOST_STEPS],
     excused: [(Who, u8); MOST_EXCUSED],
     /// The bytes of the thread that asks, if it is at the first step.
     first_asked: Option<Bytes>,
-    /// The thread that asks has used an excuse: it is not stopped at this place, whatever else that is for.
+    /// The thread that asks has used an excuse, or was sent on: it is not stopped at this place, whatever else that is for.
     is_free: bool,
+    /// All that the thread that asks lacks is that another comes to its next step.
+    is_early: bool,
     next_excuse: usize,
     /// Counts meetings: who waits at one goes on when it has changed.
     meetings: u32,
@@ -194,11 +235,15 @@ impl Order {
             roles: [None; MOST_ROLES],
             variables: [None; MOST_VARIABLES],
             since: 0,
-            waiting: [(NOBODY, Bytes::UNKNOWN); MOST_WAITING],
+            waiting: [Waiting::NOBODY; MOST_WAITING],
+            hasty: None,
+            sent_on: None,
+            went_on_from: Bytes::UNKNOWN,
             came: [0; MOST_STEPS],
             excused: [(0, 0); MOST_EXCUSED],
             first_asked: None,
             is_free: false,
+            is_early: false,
             next_excuse: 0,
             meetings: 0,
             met: [(0, 0); MOST_ROLES],
@@ -227,8 +272,9 @@ impl Order {
         self.event_of(plan, who, now);
         self.settle_by_time(plan, now);
         let mut answer = Answer::Pass;
-        let mut wanted = Bytes::UNKNOWN;
+        let mut waiting = Waiting { who, ..Waiting::NOBODY };
         self.is_free = false;
+        self.is_early = false;
         for arrival in arrivals {
             let judged = match plan.mode {
                 Mode::Force => self.force(plan, who, &arrival, now),
@@ -240,9 +286,10 @@ impl Order {
                     answer = judged;
                     break;
                 }
-                Answer::Wait { .. } => {
+                Answer::Wait { step } => {
                     answer = judged;
-                    wanted = arrival.bytes;
+                    let is_early = self.is_early;
+                    waiting = Waiting { who, for_bytes: arrival.bytes, at_step: step, is_early };
                 }
                 Answer::Pass => {}
             }
@@ -251,7 +298,7 @@ impl Order {
             answer = Answer::Pass;
         }
         self.note_first(who, answer);
-        self.set_waiting(who, matches!(answer, Answer::Wait { .. }).then_some(wanted));
+        self.set_waiting(who, matches!(answer, Answer::Wait { .. }).then_some(waiting));
         answer
     }
 
@@ -278,24 +325,22 @@ impl Order {
         }
     }
 
-    /// Who waits is kept with the bytes it waits for.
-    fn set_waiting(&mut self, who: Who, wanted: Option<Bytes>) {
+    fn set_waiting(&mut self, who: Who, waiting: Option<Waiting>) {
         let place = if self.is_waiting(who) { who } else { NOBODY };
-        if wanted.is_none() && place == NOBODY {
+        if waiting.is_none() && place == NOBODY {
             return;
         }
-        if let Some(place) = self.waiting.iter_mut().find(|waiting| waiting.0 == place) {
-            *place = wanted.map_or((NOBODY, Bytes::UNKNOWN), |wanted| (who, wanted));
+        if let Some(place) = self.waiting.iter_mut().find(|waiting| waiting.who == place) {
+            *place = waiting.unwrap_or(Waiting::NOBODY);
         }
     }
 
     pub fn is_waiting(&self, who: Who) -> bool {
-        self.waiting.iter().any(|waiting| waiting.0 == who)
+        self.wait_of(who).is_some()
     }
 
-    fn bytes_waited_for(&self, who: Who) -> Bytes {
-        let waiting = self.waiting.iter().find(|waiting| waiting.0 == who);
-        waiting.map_or(Bytes::UNKNOWN, |waiting| waiting.1)
+    fn wait_of(&self, who: Who) -> Option<&Waiting> {
+        self.waiting.iter().find(|waiting| waiting.who == who)
     }
 
     /// Whether a thread has a part in what is under way: it has made a step of its role.
@@ -303,22 +348,33 @@ impl Order {
         self.roles.contains(&Some(who))
     }
 
-    /// Whether a thread that has a role still has to wait before it makes `step`.
+    /// Whether a thread that was let on from `step` still has to wait before it makes it.
     pub fn must_wait_for(&mut self, plan: &Plan, who: Who, step: u8, now: u64) -> bool {
         self.event_of(plan, who, now);
         self.settle_by_time(plan, now);
         let must = plan.mode == Mode::Force
             && self.has_role(who)
             && (step > self.next || (step == self.next && self.making.is_some()));
-        self.set_waiting(who, must.then_some(Bytes::UNKNOWN));
+        self.set_waiting(who, must.then_some(Waiting { who, at_step: step, ..Waiting::NOBODY }));
         must
     }
 
-    /// A thread does not wait any more.
-    pub fn give_up(&mut self, plan: &Plan, who: Who, step: u8, why: GiveUp, now: u64) {
-        let wanted = self.bytes_waited_for(who);
+    /// A thread has waited long enough.
+    pub fn give_up(
+        &mut self,
+        plan: &Plan,
+        who: Who,
+        step: u8,
+        why: GiveUp,
+        now: u64,
+    ) -> Afterwards {
+        let wait = self.wait_of(who).copied().unwrap_or(Waiting::NOBODY);
         self.set_waiting(who, None);
         match plan.mode {
+            Mode::Force if wait.is_early => {
+                self.hasty = Some(who);
+                return Afterwards::AsksAgain;
+            }
             // It goes on to where it gives the lock back: what has been made still counts.
             Mode::Force if why == GiveUp::InTheWay && self.has_role(who) => {}
             Mode::Force if self.has_role(who) => {
@@ -329,8 +385,9 @@ impl Order {
             Mode::Serialise => self.rob(plan, who, step),
             // At its step, it makes it now; after a gate it will come there.
             Mode::Reverse if plan.has_gate_before_first() => {}
-            Mode::Reverse => self.first_is_made(who, wanted),
+            Mode::Reverse => self.first_is_made(who, wait.for_bytes),
         }
+        Afterwards::GoesOn
     }
 
     /// A thread that was let on has come to its step after all.
@@ -393,6 +450,7 @@ impl Order {
         self.roles = [None; MOST_ROLES];
         self.variables = [None; MOST_VARIABLES];
         self.since = now;
+        self.hasty = None;
     }
 
     fn force(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
@@ -405,12 +463,18 @@ impl Order {
         if plan.ignored > 0 && self.is_ignored(plan, entry) {
             return Answer::Pass;
         }
-        if entry.step == 0 && entry.purpose != Purpose::Gate {
+        let is_first = entry.step == 0 && entry.purpose != Purpose::Gate;
+        if is_first {
             let is_known = entry.variable.is_some() && arrival.bytes.are_known();
             self.first_asked = is_known.then_some(arrival.bytes);
-            if self.may_begin_again(now) {
-                self.begin_anew(now);
-            }
+        }
+        if plan.meet
+            && let Some(answer) = self.keeps_appointment(plan, who, arrival)
+        {
+            return answer;
+        }
+        if is_first && self.may_begin_again(now) {
+            self.begin_anew(now);
         }
         self.recall_first(plan, who, arrival);
         if self.waits_for_own_bytes(plan, who, arrival) {
@@ -420,7 +484,9 @@ impl Order {
             return Answer::Pass;
         }
         let is_due = entry.step == self.next && self.making.is_none();
-        if !is_due {
+        let lacks_something = self.lacks_companion(plan) || self.is_too_soon(plan, now);
+        self.is_early = is_due && lacks_something && self.hasty != Some(who);
+        if !is_due || self.is_early {
             return self.wait_unless_excused(who, entry);
         }
         if entry.purpose == Purpose::Gate {
@@ -444,8 +510,12 @@ impl Order {
         let is_free =
             self.making.is_none() && !self.is_first_waiting() && (is_own || self.next <= 1);
         let is_turn = self.roles[entry.role as usize] == Some(who) && entry.step == self.next;
-        let is_later = entry.step > 0 && entry.variable == first.variable && !is_turn;
-        if !is_free || !is_later || !arrival.bytes.are_known() || first.variable.is_none() {
+        let is_known = arrival.bytes.are_known();
+        // What the step will be made on may not be known at its gate: it is what the thread made its first one on.
+        let is_at_gate = is_own && entry.purpose == Purpose::Gate && !is_known;
+        let is_on_variable = is_at_gate || (is_known && entry.variable == first.variable);
+        let is_later = entry.step > 0 && is_on_variable && !is_turn;
+        if !is_free || !is_later || first.variable.is_none() {
             return;
         }
         // Another thread's first step counts if that has nothing more to do: else it would be waiting.
@@ -473,8 +543,84 @@ impl Order {
         }
     }
 
+    /// Whether a thread that has a role is at a step of it, or at a gate.
     fn is_first_waiting(&self) -> bool {
         self.roles.iter().flatten().any(|who| self.is_waiting(*who))
+    }
+
+    /// Whether the thread that made the step before the one that is due, and is to make another later, has not come to that yet.
+    fn lacks_companion(&self, plan: &Plan) -> bool {
+        let Some(made) = self.next.checked_sub(1) else { return false };
+        let Some(role) = plan.role_of_step(made) else { return false };
+        let Some(later) = plan.next_of_role(made).filter(|later| *later > self.next) else {
+            return false;
+        };
+        let is_there = |wait: &Waiting| wait.at_step == later;
+        let companion = self.roles[role as usize].and_then(|who| self.wait_of(who));
+        !companion.is_some_and(is_there)
+    }
+
+    /// Whether the others shall still go on a little before the last step.
+    fn is_too_soon(&self, plan: &Plan, now: u64) -> bool {
+        self.next > 0 && self.next + 1 == plan.steps && now.saturating_sub(self.since) < plan.linger
+    }
+
+    /// Two threads that shall meet. None: they have, or it is not known on which bytes.
+    fn keeps_appointment(
+        &mut self,
+        plan: &Plan,
+        who: Who,
+        arrival: &Arrival<'_>,
+    ) -> Option<Answer> {
+        let entry = arrival.entry;
+        let is_under_way = self.next > 0 && self.fits_variable(arrival);
+        if entry.step > 1 || !plan.is_entrance(entry) || !arrival.bytes.are_known() || is_under_way
+        {
+            return None;
+        }
+        if self.sent_on.take_if(|sent| *sent == who).is_some() {
+            return Some(self.go_on(who, arrival));
+        }
+        let is_other = |wait: &Waiting| wait.who != NOBODY && wait.who != who;
+        let is_partner = |wait: &&Waiting| is_other(wait) && wait.at_step == 1 - entry.step;
+        match self.waiting.iter().find(is_partner) {
+            Some(partner) if partner.for_bytes.may_be(arrival.bytes) => return None,
+            Some(partner) if self.comes_next_to(arrival, partner.for_bytes) => {
+                return Some(self.go_on(who, arrival));
+            }
+            Some(partner) if !self.is_awaited(plan, partner) => self.sent_on = Some(partner.who),
+            _ => {}
+        }
+        Some(self.wait_unless_excused(who, entry))
+    }
+
+    fn go_on(&mut self, who: Who, arrival: &Arrival<'_>) -> Answer {
+        if arrival.entry.purpose == Purpose::Gate {
+            self.excuse(who, arrival.entry.step);
+        }
+        if arrival.entry.step == 0 {
+            self.went_on_from = arrival.bytes;
+        }
+        self.is_free = true;
+        Answer::Pass
+    }
+
+    /// Whether the first step's thread is one stride before these bytes.
+    fn comes_next_to(&self, arrival: &Arrival<'_>, bytes: Bytes) -> bool {
+        let Bytes { start, length } = arrival.bytes;
+        let stride = start.wrapping_sub(self.went_on_from.start);
+        let next = Bytes { start: start.wrapping_add(stride), length };
+        let is_known = self.went_on_from.are_known() && stride != 0;
+        arrival.entry.step == 0 && is_known && next.may_be(bytes)
+    }
+
+    /// Whether a thread that waits is about to make the second step, after the first was made on its bytes.
+    fn is_awaited(&self, plan: &Plan, waiting: &Waiting) -> bool {
+        let first = plan.first_step().and_then(|first| first.variable);
+        let bytes = first.and_then(|variable| self.variables[variable as usize]);
+        plan.is_first_alone()
+            && self.next == 1
+            && bytes.is_some_and(|bytes| bytes.may_be(waiting.for_bytes))
     }
 
     /// Where the first role has nothing to do but the first step, the second step waits until that was made on its own bytes.
@@ -529,6 +675,7 @@ impl Order {
         }
         self.next = entry.step + 1;
         self.since = now;
+        self.hasty = None;
         // To be at a meeting is all there is to do.
         self.making = (entry.purpose == Purpose::Step).then_some(Making { who, since: now });
         if self.next >= plan.steps {

@@ -45,11 +45,6 @@ impl Standing {
         }
     }
 
-    /// As far as is known.
-    pub fn holds_nothing(&self) -> bool {
-        self.held.iter().all(|held| held.load(Relaxed) == 0)
-    }
-
     fn holds(&self, lock: u64) -> bool {
         self.held.iter().any(|held| held.load(Relaxed) == lock)
     }

@@ -52,6 +52,12 @@ impl Entry {
     pub fn calls(&self) -> &[Call] {
         &self.calls[..self.call_count as usize]
     }
+
+    /// Whether a thread can be at both at once.
+    fn may_be_with(&self, other: &Entry) -> bool {
+        let lead_alike = self.calls().iter().zip(other.calls()).all(|(one, other)| one == other);
+        (self.module, self.offset) == (other.module, other.offset) && lead_alike
+    }
 }
 
 /// What the program's modules are known by.
@@ -90,6 +96,10 @@ pub struct Plan {
     pub bound: u64,
     pub ignored: u64,
     pub stop: bool,
+    /// Nanoseconds.
+    pub linger: u64,
+    /// The threads of the first two steps wait for each other.
+    pub meet: bool,
     pub steps: u8,
     entries: [Entry; MOST_PLACES],
     entry_count: u8,
@@ -106,6 +116,8 @@ impl Plan {
         bound: 0,
         ignored: 0,
         stop: false,
+        linger: 0,
+        meet: false,
         steps: 0,
         entries: [Entry::NONE; MOST_PLACES],
         entry_count: 0,
@@ -143,9 +155,13 @@ impl Plan {
 
     /// The next step of the role that has this step.
     pub fn next_of_role(&self, step: u8) -> Option<u8> {
-        let role = self.entries().iter().find(|entry| entry.step == step)?.role;
+        let role = self.role_of_step(step)?;
         let later = self.entries().iter().filter(|entry| entry.role == role && entry.step > step);
         later.map(|entry| entry.step).min()
+    }
+
+    pub fn role_of_step(&self, step: u8) -> Option<u8> {
+        Some(self.entries().iter().find(|entry| entry.step == step)?.role)
     }
 
     pub fn is_first_of_role(&self, entry: &Entry) -> bool {
@@ -175,6 +191,7 @@ impl Plan {
         self.bound = head[header::BOUND];
         self.ignored = head[header::IGNORED];
         self.stop = head[header::STOP] != 0;
+        self.linger = head[header::LINGER];
         self.steps = most(header::STEPS, MOST_STEPS)? as u8;
         self.module_count = most(header::MODULES, MOST_MODULES)? as u8;
         self.entry_count = most(header::PLACES, MOST_PLACES)? as u8;
@@ -189,7 +206,19 @@ impl Plan {
             let entry = read_place(words, self.module_count, self.steps)?;
             *self.entries.get_mut(at)? = entry;
         }
-        self.find_roles()
+        self.find_roles()?;
+        self.meet = head[header::MEET] != 0 && self.can_meet();
+        Some(())
+    }
+
+    /// The first two steps are of two threads, each at places of its own: who is at a place must know what for.
+    fn can_meet(&self) -> bool {
+        let of = |step: u8| self.entries().iter().filter(move |entry| entry.step == step);
+        let is_shared = |one: &Entry| of(1).any(|other| one.may_be_with(other));
+        let is_meeting = |entry: &Entry| entry.purpose == Purpose::Meeting;
+        self.role_of_step(0) != self.role_of_step(1)
+            && !of(0).any(is_shared)
+            && !self.entries().iter().any(is_meeting)
     }
 
     fn find_roles(&mut self) -> Option<()> {

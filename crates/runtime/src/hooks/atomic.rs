@@ -62,9 +62,6 @@ fn perform<T>(
     let Some(thread) = local::thread().or_else(start::attach_unknown_thread) else {
         return action().0;
     };
-    if flags == TAKES_LOCK {
-        breakpoints::before_acquire();
-    }
     let access = Access { kind: Kind::ReadWrite, flags, address, bytes, site: site as u32 };
     let mut kind = Kind::Read;
     let answer = touch_around(thread, &access, || {

@@ -162,7 +162,6 @@ impl Wanted {
     ) -> c_int {
         objects::look_at(self.address, self.site);
         sync::perturb();
-        breakpoints::before_acquire();
         let mut answer = attempt();
         if answer == busy {
             self.record(Kind::LockWait);

@@ -87,6 +87,8 @@ pub struct Schedule {
     pub budget: u64,
     pub bound: u64,
     pub ignored: u64,
+    pub linger: u64,
+    pub meet: bool,
     /// Paths.
     pub modules: Vec<String>,
     pub places: Vec<Place>,
@@ -97,7 +99,17 @@ pub const SECOND: u64 = 1_000_000_000;
 impl Schedule {
     pub fn new(mode: Mode, places: Vec<Place>) -> Schedule {
         let modules = vec!["program".to_owned()];
-        Schedule { mode, pause: SECOND, budget: 10 * SECOND, bound: 0, ignored: 0, modules, places }
+        Schedule {
+            mode,
+            pause: SECOND,
+            budget: 10 * SECOND,
+            bound: 0,
+            ignored: 0,
+            linger: 0,
+            meet: false,
+            modules,
+            places,
+        }
     }
 
     pub fn force(places: Vec<Place>) -> Schedule {
@@ -116,6 +128,8 @@ impl Schedule {
         words[header::BUDGET] = self.budget;
         words[header::BOUND] = self.bound;
         words[header::IGNORED] = self.ignored;
+        words[header::LINGER] = self.linger;
+        words[header::MEET] = u64::from(self.meet);
         words[header::STEPS] = self.steps();
         words[header::PLACES] = self.places.len() as u64;
         words[header::MODULES] = self.modules.len() as u64;
