@@ -3,11 +3,13 @@
 //! Takes   the recordings of the run's processes, and each thread as it was when the time was over (`Seen`).
 //! Gives   a `HungRun`, in terms that hold beyond the process. Threads that wait for each other in a circle are a sure
 //!         deadlock: a thread is taken for the holder of a lock only while it holds it, and waits with a time limit do not count.
-//! Misses  waits and locks of a process whose recording lacks events; waits in code that is not instrumented; who could signal a condition, post a semaphore or wake a futex.
+//!         Where there is no circle: the order in which a notification was lost, if that can be told (`notifications`).
+//! Misses  waits and locks of a process whose recording lacks events; waits in code that is not instrumented; who could post a semaphore or wake a futex.
 //! Invents a lock of parking_lot as what a thread waits for, if it took another one by handing over.
-//! Cost    one walk over the events of the threads that are alive.
+//! Cost    one walk over the events of the threads that are alive; over all events, if some wait at a condition and there is no circle.
 
 mod circles;
+mod notifications;
 mod terms;
 mod waits;
 
@@ -21,6 +23,8 @@ use crate::locks_held::{HeldLock, Moment, locks_held};
 use crate::ranking::{CodeBook, ExampleLock, ExampleMemory};
 
 use circles::circles;
+pub use notifications::Deed;
+use notifications::{Forgotten, Step, lost_notification};
 use terms::Terms;
 use waits::{LastSeen, Waiting, last_seen};
 
@@ -57,6 +61,26 @@ pub struct HungProcess {
     pub threads: Vec<HungThread>,
     /// Threads that wait for each other: each for the next, the last for the first.
     pub circles: Vec<Vec<u16>>,
+    /// If there is no circle.
+    pub lost: Option<LostNotification>,
+}
+
+/// A thread waits at a condition, and the notification for it is lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostNotification {
+    /// Who waits.
+    pub thread: u16,
+    /// What was done, in this order.
+    pub steps: Vec<LostStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostStep {
+    pub thread: u16,
+    pub deed: Deed,
+    pub place: Whereabouts,
+    /// The condition's mutex, where the thread took it before; none: that is the step itself, or is not known.
+    pub lock: Option<ExampleLock>,
 }
 
 #[derive(Debug)]
@@ -121,13 +145,19 @@ impl HungRun {
             Teller { terms: Terms::new(&mut self.code, recording, knowledge), held: &held };
         let mut threads = Vec::new();
         let mut waited_for = BTreeMap::new();
+        let mut forgotten = Vec::new();
         for seen in seen {
             let mut last = last_seen(recording, knowledge, seen);
             last.waiting = last.waiting.filter(|_| is_whole);
             waited_for.insert(seen.thread.0, teller.waited_for(seen.thread, last.waiting.as_ref()));
+            forgotten.extend(last.waiting.and_then(|wait| Forgotten::of(seen.thread, &wait)));
             threads.push(teller.thread(seen, &last));
         }
-        self.processes.push(HungProcess { process, threads, circles: circles(&waited_for) });
+        let circles = circles(&waited_for);
+        let forgotten = if circles.is_empty() { &forgotten[..] } else { &[] };
+        let lost = lost_notification(recording, knowledge, seen, forgotten);
+        let lost = lost.map(|(thread, steps)| teller.lost(thread, &steps, &threads));
+        self.processes.push(HungProcess { process, threads, circles, lost });
     }
 }
 
@@ -194,6 +224,20 @@ impl Teller<'_> {
             Waiting::Unpark(_) => Wait::Unpark,
             Waiting::Futex(at) => Wait::Futex(self.terms.memory(at.object)),
         }
+    }
+
+    fn lost(&mut self, waiting: ThreadId, steps: &[Step], all: &[HungThread]) -> LostNotification {
+        let mut told = Vec::new();
+        for step in steps {
+            // Who waits is still there, and its memory may have told more.
+            let place = match all.iter().find(|thread| thread.thread == step.thread.0) {
+                Some(thread) if step.deed == Deed::Waits => thread.place.clone(),
+                _ => self.terms.place(step.site, step.context, false),
+            };
+            let lock = step.lock.map(|lock| self.terms.lock(&lock));
+            told.push(LostStep { thread: step.thread.0, deed: step.deed, place, lock });
+        }
+        LostNotification { thread: waiting.0, steps: told }
     }
 
     /// The threads that a thread cannot go on without.

@@ -1,6 +1,6 @@
 //! Who waits for whom when a run hangs, from recordings written by hand.
 
-use unpick_analyses::hang::{HungProcess, HungRun, Seen, SeenCalls, Wait};
+use unpick_analyses::hang::{Deed, HungProcess, HungRun, Seen, SeenCalls, Wait};
 use unpick_analyses::ranking::ExampleMemory;
 use unpick_events::file::{file_field, lost};
 use unpick_events::kind::{access_flags, lock_flags};
@@ -198,4 +198,103 @@ fn who_does_not_wait_is_where_its_memory_says_or_else_where_it_was_last_seen() {
     assert_eq!(place(Some(calls(Some(0x40_0400)))), (Some(0x400), vec![0x200, 0x300], true));
     let no_code = place(Some(calls(Some(3))));
     assert_eq!(no_code, (Some(0x300), vec![0x200], true), "the innermost call has to do");
+}
+
+// Lost notifications: CONDITION with the mutex A.
+
+const CONDITION: u64 = 0x7000;
+
+fn at(site: u32, kind: Kind, object: u64) -> Draft {
+    Draft::new(kind).object(object).site(site)
+}
+
+/// The thread waits, having taken the mutex at `site` and waiting one further on.
+fn waits_from(thread: u16, site: u32) -> Vec<(u16, Draft)> {
+    let wait = at(site + 1, Kind::ConditionWait, CONDITION).word(A);
+    vec![
+        (thread, at(site, Kind::Acquire, A)),
+        (thread, at(site + 1, Kind::Release, A)),
+        (thread, wait),
+    ]
+}
+
+/// The thread goes through a section under the mutex, and notifies in it one further on if `notifies`.
+fn section(thread: u16, site: u32, notifies: bool) -> Vec<(u16, Draft)> {
+    let mut events = vec![(thread, at(site, Kind::Acquire, A))];
+    if notifies {
+        events.push((thread, at(site + 1, Kind::ConditionSignal, CONDITION)));
+    }
+    events.push((thread, at(site + 2, Kind::Release, A)));
+    events
+}
+
+fn wakes(thread: u16, site: u32) -> Vec<(u16, Draft)> {
+    vec![
+        (thread, at(site + 1, Kind::ConditionWake, CONDITION)),
+        (thread, at(site + 1, Kind::Acquire, A).flags(lock_flags::BY_CONDITION)),
+        (thread, at(site + 2, Kind::Release, A)),
+    ]
+}
+
+/// Who did what; the places are in order of the sites.
+fn deeds(events: Vec<Vec<(u16, Draft)>>) -> Option<Vec<(u16, Deed)>> {
+    let lost = hung(events.concat()).lost?;
+    Some(lost.steps.iter().map(|step| (step.thread, step.deed)).collect())
+}
+
+#[test]
+fn who_comes_before_the_one_that_notified_so_far_takes_the_notification_away() {
+    let lost = deeds(vec![
+        waits_from(3, 10),
+        section(2, 20, true),
+        wakes(3, 10),
+        waits_from(3, 10),
+        section(1, 30, false),
+        section(2, 20, false),
+        section(2, 20, false),
+        waits_from(2, 40),
+    ]);
+    let order = [(3, Deed::Waits), (1, Deed::Locks), (2, Deed::Locks)];
+    assert_eq!(lost.as_deref(), Some(&order[..]));
+}
+
+#[test]
+fn where_nobody_has_notified_yet_the_next_thread_is_taken_for_the_one_to_do_so() {
+    let lost = deeds(vec![waits_from(3, 10), section(1, 30, false), section(2, 20, false)]);
+    let order = [(3, Deed::Waits), (1, Deed::Locks), (2, Deed::Locks)];
+    assert_eq!(lost.as_deref(), Some(&order[..]));
+}
+
+#[test]
+fn a_notification_before_the_wait_is_lost() {
+    let lost = deeds(vec![section(2, 20, true), waits_from(3, 10)]);
+    let order = [(3, Deed::Locks), (2, Deed::Notifies), (3, Deed::Waits)];
+    assert_eq!(lost.as_deref(), Some(&order[..]));
+    let woken =
+        deeds(vec![waits_from(4, 10), section(2, 20, true), wakes(4, 10), waits_from(3, 10)]);
+    assert_eq!(woken, None, "it woke another thread");
+}
+
+#[test]
+fn a_wait_that_others_saw_or_notified_is_not_explained() {
+    let usual = vec![waits_from(3, 10), section(2, 20, true), wakes(3, 10), waits_from(3, 10)];
+    let unseen = deeds([usual.clone(), vec![section(2, 20, false)]].concat());
+    assert_eq!(unseen, None, "the one that notifies came, and did not");
+    let late = deeds([usual, vec![section(1, 30, false), section(2, 20, true)]].concat());
+    assert_eq!(late, None, "it was notified after all");
+}
+
+#[test]
+fn who_began_to_wait_later_is_not_the_one_that_was_forgotten() {
+    // Thread 2 waits because thread 3 does, which nobody notified before or since.
+    let lost = deeds(vec![section(3, 50, true), waits_from(3, 10), waits_from(2, 40)]);
+    assert_eq!(lost, None);
+}
+
+#[test]
+fn in_a_deadlock_nothing_is_said_of_notifications() {
+    let mut events = [section(2, 20, true), waits_from(3, 10)].concat();
+    events.extend(crossed(0, 0).into_iter().map(|(thread, draft)| (thread + 3, draft)));
+    let process = hung(events);
+    assert_eq!((process.circles.len(), process.lost), (1, None));
 }

@@ -53,7 +53,8 @@ impl Findings {
     /// stay with their findings.
     pub fn order_by_confirmation(&mut self) {
         self.findings.sort_by_key(|finding: &Finding| place_of(finding.confirmed));
-        let order = |hang: &HangGroup| (!hang.deadlock, place_of(hang.confirmed));
+        let order =
+            |hang: &HangGroup| (!hang.deadlock, !hang.lost_notification, place_of(hang.confirmed));
         self.hangs.sort_by_key(order);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Takes   a `HungRun`, and somebody who knows names.      Gives  a `Hang`; of several runs, which of them hung the same way.
 
+mod leading;
+mod lost;
 mod sentence;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use crate::confirmed::Confirmed;
 use crate::finding::{CodePlace, Findings, HeldLock, Runs, SCHEMA, Unreadable, parse};
 use crate::names::{Frame, Names, Place};
 use crate::places::Places;
+pub use lost::{LostDeed, LostNotification, LostStep};
 
 /// Name and version of the form.
 pub const HANG_SCHEMA: &str = "unpick-hang/1";
@@ -36,6 +39,9 @@ pub struct HangProcess {
     /// Threads that wait for each other: each for the next, the last for the first.
     pub deadlocks: Vec<Vec<u16>>,
     pub threads: Vec<HangThread>,
+    /// The order in which a notification was lost, if that is known and there is no deadlock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostNotification>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +117,9 @@ pub struct HangGroup {
     /// As in the example run.
     pub sentence: String,
     pub deadlock: bool,
+    /// The order in which a notification was lost is known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub lost_notification: bool,
     pub failed_runs: u32,
     pub example_run: u32,
     /// What forcing it has shown; none: nobody tried.
@@ -136,6 +145,7 @@ fn of_process(process: &HungProcess, places: &Places<'_>) -> HangProcess {
         process: process.process,
         deadlocks: process.circles.clone(),
         threads: process.threads.iter().map(|thread| of_thread(thread, places)).collect(),
+        lost: process.lost.as_ref().map(|lost| lost::lost(lost, places)),
     }
 }
 
@@ -214,6 +224,8 @@ impl HangWait {
 
 /// What makes two hangs the same: what is waited for, and where; not which thread does.
 type Signature = Vec<(Option<WaitedFor>, Option<String>, Frame)>;
+/// What was done where, on the way to a lost notification.
+type StepPlace = (LostDeed, Frame);
 
 impl Hang {
     /// From JSON of this version.
@@ -229,7 +241,13 @@ impl Hang {
         serde_json::to_string_pretty(self).expect("keys are texts")
     }
 
-    /// Of a deadlock only those in the circle count: how far the others had come is chance.
+    /// The order in which a notification was lost, of the first process of which it is known.
+    pub fn lost_notification(&self) -> Option<&LostNotification> {
+        self.processes.iter().find_map(|process| process.lost.as_ref())
+    }
+
+    /// Of a deadlock only those in the circle count, of a lost notification only those who lost it: how far the others had come is
+    /// chance.
     fn signature(&self) -> Signature {
         let mut signature: Signature = self
             .processes
@@ -248,18 +266,28 @@ impl Hang {
         signature
     }
 
+    fn lost_in(&self) -> Vec<StepPlace> {
+        let steps = self.lost_notification().map_or(&[][..], |lost| &lost.steps);
+        steps.iter().map(|step| (step.deed, step.frame.clone())).collect()
+    }
+
     fn counts(&self, process: &HangProcess, thread: &HangThread) -> bool {
+        if let Some(lost) = self.lost_notification() {
+            return thread.thread == lost.thread;
+        }
         !self.deadlock || process.deadlocks.iter().flatten().any(|&member| member == thread.thread)
     }
 }
 
 /// The hangs of failing runs, by number of run: the sure ones first, then those that are most frequent.
 pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
-    let mut groups: BTreeMap<(bool, Signature), HangGroup> = BTreeMap::new();
+    let mut groups: BTreeMap<(bool, Vec<StepPlace>, Signature), HangGroup> = BTreeMap::new();
     for (run, hang) in hangs {
-        let group = groups.entry((hang.deadlock, hang.signature())).or_insert_with(|| HangGroup {
+        let key = (hang.deadlock, hang.lost_in(), hang.signature());
+        let group = groups.entry(key).or_insert_with(|| HangGroup {
             sentence: hang.sentence.clone(),
             deadlock: hang.deadlock,
+            lost_notification: hang.lost_notification().is_some(),
             failed_runs: 0,
             example_run: *run,
             confirmed: None,
@@ -267,8 +295,22 @@ pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
         group.failed_runs += 1;
     }
     let mut groups: Vec<HangGroup> = groups.into_values().collect();
-    groups.sort_by_key(|group| (!group.deadlock, u32::MAX - group.failed_runs, group.example_run));
+    groups.sort_by_key(|group| {
+        let sureness = (!group.deadlock, !group.lost_notification);
+        (sureness, u32::MAX - group.failed_runs, group.example_run)
+    });
     groups
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
+impl HangGroup {
+    /// The order in which threads came to hang is known, so it can be forced.
+    pub fn is_explained(&self) -> bool {
+        self.deadlock || self.lost_notification
+    }
 }
 
 impl Findings {
@@ -287,7 +329,7 @@ impl Findings {
 
     /// Whether there is anything that explains a failure.
     pub fn explain_something(&self) -> bool {
-        !self.findings.is_empty() || self.hangs.iter().any(|hang| hang.deadlock)
+        !self.findings.is_empty() || self.hangs.iter().any(HangGroup::is_explained)
     }
 }
 
@@ -318,7 +360,7 @@ mod tests {
             schema: HANG_SCHEMA.to_owned(),
             sentence: format!("{deadlock:?}"),
             deadlock: !deadlock.is_empty(),
-            processes: vec![HangProcess { process: 7, deadlocks: circles, threads }],
+            processes: vec![HangProcess { process: 7, deadlocks: circles, threads, lost: None }],
         }
     }
 

@@ -31,8 +31,8 @@ pub use finding::{
 };
 pub use grouping::{Group, group};
 pub use hang::{
-    Activity, HANG_SCHEMA, Hang, HangGroup, HangProcess, HangThread, HangWait, WaitedFor,
-    describe_hang, group_hangs,
+    Activity, HANG_SCHEMA, Hang, HangGroup, HangProcess, HangThread, HangWait, LostDeed,
+    LostNotification, LostStep, WaitedFor, describe_hang, group_hangs,
 };
 pub use names::{Author, Frame, Names, Place};
 pub use unseen::describe_unseen;

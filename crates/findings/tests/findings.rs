@@ -415,7 +415,8 @@ fn confirmed(verdict: Confirmation) -> Confirmed {
 fn hang(deadlock: bool, verdict: Option<Confirmation>) -> HangGroup {
     let sentence = format!("{verdict:?}");
     let confirmed = verdict.map(confirmed);
-    HangGroup { sentence, deadlock, failed_runs: 1, example_run: 1, confirmed }
+    let lost_notification = false;
+    HangGroup { sentence, deadlock, lost_notification, failed_runs: 1, example_run: 1, confirmed }
 }
 
 #[test]

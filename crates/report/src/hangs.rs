@@ -38,7 +38,7 @@ fn group_in_words(group: &HangGroup, findings: &Findings, style: &Style) -> Stri
     if let Some(confirmed) = &group.confirmed {
         text.push_str(&format!("  confirmed: {}\n", words::confirmed(confirmed)));
     }
-    if group.deadlock {
+    if group.is_explained() {
         let again = style.command(&format!("reproduce --run {example_run}"));
         text.push_str(&format!("  make it hang: {again}\n"));
     }
@@ -47,7 +47,11 @@ fn group_in_words(group: &HangGroup, findings: &Findings, style: &Style) -> Stri
 
 /// A hang with all threads.
 pub fn in_full(hang: &Hang, run: u64, style: &Style) -> String {
-    let what = if hang.deadlock { "a deadlock" } else { "what its threads were doing" };
+    let what = match hang.lost_notification() {
+        _ if hang.deadlock => "a deadlock",
+        Some(_) => "a lost notification",
+        None => "what its threads were doing",
+    };
     let title = style.paint().heading(&format!("Run {run} hung: {what}"));
     let sentence = with_short_names(&printable(&hang.sentence), NAME_COLUMNS);
     let mut text =

@@ -99,7 +99,8 @@ pub fn one(findings: &Findings, number: usize, style: &Style) -> Option<String> 
 
 /// How a run hung: all its threads.
 pub fn hang(hang: &Hang, run: u64, style: &Style) -> String {
-    let next = if hang.deadlock { "reproduce --run" } else { "dump" };
+    let is_explained = hang.deadlock || hang.lost_notification().is_some();
+    let next = if is_explained { "reproduce --run" } else { "dump" };
     let next = style.command(&format!("{next} {run}"));
     format!("{}\n{} {next}\n", hangs::in_full(hang, run, style), style.paint().heading("next:"))
 }

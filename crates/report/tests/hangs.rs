@@ -54,6 +54,7 @@ fn how_runs_hung_comes_before_the_findings() {
     let runs = Runs { total: 9, passed: 0, failed: 9, unusable: 0 };
     let group = HangGroup {
         sentence: "thread 1 waits for a at a.c:1, which it holds itself: a deadlock".to_owned(),
+        lost_notification: false,
         deadlock: true,
         failed_runs: 8,
         example_run: 3,

@@ -1,6 +1,6 @@
-//! A hang in one sentence: the circle of a deadlock, or what each thread is doing.
+//! A hang in one sentence: the circle of a deadlock, how a notification was lost, or what each thread is doing.
 
-use super::{Activity, HangProcess, HangThread, HangWait, WaitedFor};
+use super::{Activity, HangProcess, HangThread, HangWait, WaitedFor, lost};
 use crate::names::Frame;
 
 /// Without a deadlock, so many threads are told.
@@ -12,6 +12,9 @@ pub fn sentence(processes: &[HangProcess]) -> String {
     circles.dedup();
     if !circles.is_empty() {
         return circles.join("; ");
+    }
+    if let Some(lost) = processes.iter().find_map(lost::sentence) {
+        return lost;
     }
     let has_several = processes.len() > 1;
     let mut told: Vec<String> = Vec::new();
@@ -72,7 +75,7 @@ fn of_thread(thread: &HangThread, of_process: &str) -> String {
 }
 
 /// `waits for log.lock at log.c:22`, `runs in spin at spin.c:7`.
-fn does(thread: &HangThread) -> String {
+pub fn does(thread: &HangThread) -> String {
     let place = place(&thread.frame).map(|place| format!(" at {place}")).unwrap_or_default();
     if let Some(wait) = &thread.waits_for {
         return format!("waits for {}{place}", wait.object());
@@ -91,14 +94,14 @@ fn does(thread: &HangThread) -> String {
 }
 
 /// `bank.c:31`: whoever reads this knows the program.
-fn place(frame: &Frame) -> Option<String> {
+pub fn place(frame: &Frame) -> Option<String> {
     let file = frame.file.as_deref()?;
     let name = file.rsplit('/').next().unwrap_or(file);
     Some(frame.line.map_or(name.to_owned(), |line| format!("{name}:{line}")))
 }
 
 /// `log.lock` of `log.lock (heap, allocated at log.c:3)`.
-fn without_origin(name: &str) -> &str {
+pub fn without_origin(name: &str) -> &str {
     let origin = [" (heap, ", " (static in "].iter().find_map(|start| name.rfind(start));
     origin.map_or(name, |at| &name[..at])
 }
@@ -159,7 +162,7 @@ mod tests {
 
     fn told(deadlocks: &[&[u16]], threads: Vec<HangThread>) -> String {
         let deadlocks = deadlocks.iter().map(|circle| circle.to_vec()).collect();
-        sentence(&[HangProcess { process: 1, deadlocks, threads }])
+        sentence(&[HangProcess { process: 1, deadlocks, threads, lost: None }])
     }
 
     #[test]

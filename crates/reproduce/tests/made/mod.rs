@@ -4,7 +4,8 @@
 use unpick_analyses::interleaving_patterns::{AccessKind as Kind, PatternId, Variable};
 use unpick_findings::{
     AccessKind, Activity, Class, CodePlace, Finding, FindingAccess, Frame, HANG_SCHEMA, Hang,
-    HangProcess, HangThread, HangWait, HeldLock, Origin, Study, WaitedFor,
+    HangProcess, HangThread, HangWait, HeldLock, LostDeed, LostNotification, LostStep, Origin,
+    Study, WaitedFor,
 };
 
 pub fn code(offset: u64) -> CodePlace {
@@ -119,6 +120,32 @@ pub fn hang(circle: &[u16], threads: Vec<HangThread>) -> Hang {
         schema: HANG_SCHEMA.to_owned(),
         sentence: "They wait for each other.".to_owned(),
         deadlock: !circle.is_empty(),
-        processes: vec![HangProcess { process: 0, deadlocks: vec![circle.to_vec()], threads }],
+        processes: vec![HangProcess {
+            process: 0,
+            deadlocks: vec![circle.to_vec()],
+            threads,
+            lost: None,
+        }],
     }
+}
+
+/// What a thread did at this line and offset.
+pub fn deed(thread: u16, deed: LostDeed, at: u64) -> LostStep {
+    LostStep {
+        thread,
+        deed,
+        frame: frame("work", at as u32),
+        code: Some(code(at)),
+        calls: Vec::new(),
+        shown_call: None,
+        lock: None,
+    }
+}
+
+/// The first thread waits.
+pub fn lost_notification(steps: Vec<LostStep>) -> Hang {
+    let mut hang = hang(&[], vec![waiting(steps[0].thread, "log", "changed")]);
+    hang.processes[0].deadlocks.clear();
+    hang.processes[0].lost = Some(LostNotification { thread: steps[0].thread, steps });
+    hang
 }

@@ -1,0 +1,70 @@
+//! Whether a hang leads, or an order of accesses.
+
+use super::HangGroup;
+use crate::confirmed::{Confirmation, Confirmed};
+use crate::finding::Findings;
+
+impl Findings {
+    /// The hang that explains failures, at least half of them. Patterns of accesses that go with a hang do not: unless one was
+    /// confirmed as the cause, they come after it.
+    pub fn leading_hang(&self) -> Option<&HangGroup> {
+        let is_cause = |confirmed: Option<Confirmed>| {
+            confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Cause)
+        };
+        let is_symptom = |hang: &HangGroup| {
+            hang.confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Symptom)
+        };
+        let has_cause = self.findings.first().is_some_and(|first| is_cause(first.confirmed));
+        self.hangs.iter().find(|hang| {
+            hang.is_explained()
+                && 2 * hang.failed_runs >= self.runs.failed
+                && !is_symptom(hang)
+                && (is_cause(hang.confirmed) || !has_cause)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Runs;
+
+    fn hang(failed_runs: u32, verdict: Option<Confirmation>) -> HangGroup {
+        let confirmed = verdict.map(|verdict| Confirmed {
+            forced_runs: 5,
+            forced_hits: 5,
+            forced_failures: 5,
+            inverse_runs: 5,
+            inverse_hits: 5,
+            inverse_failures: 0,
+            verdict,
+        });
+        HangGroup {
+            sentence: String::new(),
+            deadlock: false,
+            lost_notification: true,
+            failed_runs,
+            example_run: failed_runs,
+            confirmed,
+        }
+    }
+
+    fn leading(hangs: Vec<HangGroup>) -> Option<u32> {
+        let runs = Runs { total: 20, passed: 10, failed: 10, unusable: 0 };
+        let findings = Findings::of_hangs(runs, "jaccard", hangs);
+        findings.leading_hang().map(|hang| hang.example_run)
+    }
+
+    #[test]
+    fn a_hang_leads_that_explains_at_least_half_of_the_failures() {
+        assert_eq!(leading(vec![hang(4, None), hang(5, None)]), Some(5));
+        assert_eq!(leading(vec![hang(4, Some(Confirmation::Cause))]), None);
+    }
+
+    #[test]
+    fn a_hang_that_is_not_explained_or_only_a_symptom_does_not_lead() {
+        let unknown = HangGroup { lost_notification: false, ..hang(9, None) };
+        assert_eq!(leading(vec![unknown]), None);
+        assert_eq!(leading(vec![hang(9, Some(Confirmation::Symptom))]), None);
+    }
+}

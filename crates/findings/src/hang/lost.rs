@@ -1,0 +1,166 @@
+//! A lost notification in words: the steps that lost it, each with its place.
+
+use serde::{Deserialize, Serialize};
+use unpick_analyses::hang as analysed;
+
+use super::sentence::place;
+use super::{HangProcess, HangThread};
+use crate::finding::{CodePlace, HeldLock};
+use crate::names::Frame;
+use crate::places::Places;
+
+/// A thread waits at a condition, and the notification for it is lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostNotification {
+    /// Who waits.
+    pub thread: u16,
+    /// What was done, in this order.
+    pub steps: Vec<LostStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostStep {
+    pub thread: u16,
+    pub deed: LostDeed,
+    #[serde(flatten)]
+    pub frame: Frame,
+    pub code: Option<CodePlace>,
+    /// The calls that led there, innermost first, at most `MOST_CALLS`.
+    pub calls: Vec<CodePlace>,
+    /// Which of `calls` is shown, because `code` is inside a library of the language; none: `code` itself.
+    pub shown_call: Option<usize>,
+    /// The condition's mutex, where the thread took it before; none: that is the step itself, or is not known.
+    pub lock: Option<HeldLock>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LostDeed {
+    /// It began to wait at the condition.
+    Waits,
+    /// It took the condition's mutex.
+    Locks,
+    /// It notified those who wait, all or one.
+    Notifies,
+}
+
+pub fn lost(lost: &analysed::LostNotification, places: &Places<'_>) -> LostNotification {
+    let steps = lost.steps.iter().map(|step| of_step(step, places)).collect();
+    LostNotification { thread: lost.thread, steps }
+}
+
+fn of_step(step: &analysed::LostStep, places: &Places<'_>) -> LostStep {
+    let at = &step.place;
+    let own = at.site.map(|site| places.own_site(site, &at.stack).0);
+    LostStep {
+        thread: step.thread,
+        deed: match step.deed {
+            analysed::Deed::Waits => LostDeed::Waits,
+            analysed::Deed::Locks => LostDeed::Locks,
+            analysed::Deed::Notifies => LostDeed::Notifies,
+        },
+        frame: own.map(|site| places.place(site).frame).unwrap_or_default(),
+        code: at.site.map(|site| places.code_place(site)),
+        calls: places.calls(&at.stack),
+        shown_call: at.site.and_then(|site| places.shown_call(site, &at.stack)),
+        lock: step.lock.as_ref().map(|lock| places.lock(lock)),
+    }
+}
+
+/// `thread 3 waits for condition changed at log.c:9; thread 1 took its mutex at log.c:5, before thread 2 came at log.c:7, which then notified
+/// nobody: a lost notification`.
+pub fn sentence(process: &HangProcess) -> Option<String> {
+    let lost = process.lost.as_ref()?;
+    let waiting = process.threads.iter().find(|thread| thread.thread == lost.thread)?;
+    let how = match &lost.steps[..] {
+        [_, other, notifier] if notifier.deed == LostDeed::Locks => {
+            let mutex = mutex_of(waiting);
+            format!(
+                "; thread {} took {mutex}{}, before thread {} did{}, which then notified nobody",
+                other.thread,
+                at(other),
+                notifier.thread,
+                at(notifier)
+            )
+        }
+        steps => {
+            let notified = steps.iter().find(|step| step.deed == LostDeed::Notifies)?;
+            format!(", which thread {} had notified before{}", notified.thread, at(notified))
+        }
+    };
+    let waits = super::sentence::does(waiting);
+    Some(format!("thread {} {waits}{how}: a lost notification", lost.thread))
+}
+
+fn mutex_of(waiting: &HangThread) -> String {
+    let name = waiting.waits_for.as_ref().and_then(|wait| wait.mutex.as_deref());
+    name.map_or_else(
+        || "its mutex".to_owned(),
+        |name| super::sentence::without_origin(name).to_owned(),
+    )
+}
+
+fn at(step: &LostStep) -> String {
+    place(&step.frame).map(|place| format!(" at {place}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Activity, HangWait, WaitedFor};
+    use super::*;
+
+    fn frame(line: u32) -> Frame {
+        Frame { file: Some("src/log.c".into()), line: Some(line), ..Frame::default() }
+    }
+
+    fn step(thread: u16, deed: LostDeed, line: u32) -> LostStep {
+        let (code, calls, shown_call, lock) = (None, Vec::new(), None, None);
+        LostStep { thread, deed, frame: frame(line), code, calls, shown_call, lock }
+    }
+
+    fn told(steps: Vec<LostStep>) -> Option<String> {
+        let (name, mutex) = (Some("changed".to_owned()), Some("lock".to_owned()));
+        let waiting = HangThread {
+            thread: 3,
+            activity: Activity::Sleeping,
+            waits_for: Some(HangWait { name, mutex, ..HangWait::new(WaitedFor::Condition) }),
+            frame: frame(9),
+            inlined_into: Vec::new(),
+            stack: Vec::new(),
+            is_now: true,
+            holds: Vec::new(),
+            code: None,
+            calls: Vec::new(),
+            shown_call: None,
+        };
+        let lost = Some(LostNotification { thread: 3, steps });
+        sentence(&HangProcess { process: 1, deadlocks: Vec::new(), threads: vec![waiting], lost })
+    }
+
+    #[test]
+    fn who_was_overtaken_by_whom_is_told() {
+        let steps = vec![
+            step(3, LostDeed::Waits, 9),
+            step(1, LostDeed::Locks, 5),
+            step(2, LostDeed::Locks, 7),
+        ];
+        assert_eq!(
+            told(steps).unwrap(),
+            "thread 3 waits for condition changed at log.c:9; thread 1 took lock at log.c:5, before thread 2 did at log.c:7, \
+             which then notified nobody: a lost notification"
+        );
+    }
+
+    #[test]
+    fn who_notified_too_early_is_told() {
+        let steps = vec![
+            step(3, LostDeed::Locks, 8),
+            step(2, LostDeed::Notifies, 4),
+            step(3, LostDeed::Waits, 9),
+        ];
+        assert_eq!(
+            told(steps).unwrap(),
+            "thread 3 waits for condition changed at log.c:9, which thread 2 had notified before at log.c:4: a lost notification"
+        );
+    }
+}
