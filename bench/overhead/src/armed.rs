@@ -154,6 +154,7 @@ fn step_at(program: &Path, role: u8, calls: &[u64]) -> PlanStep {
         purpose: Purpose::Step,
         places: calls.iter().map(place).collect(),
         gates: Vec::new(),
+        must_hold: false,
         variable: Some(0),
         operand: Operand::First,
         bytes: 4,

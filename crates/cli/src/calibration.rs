@@ -1,7 +1,7 @@
 //! How long to hold threads, and how often, so that a forced order makes the program fail.
 //!
 //! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed.
-//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to sixteen that do not.
+//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to seventeen that do not.
 //!
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
 //! harm yet, a thread that goes on at once may be faster than the harm that another is about to do, and one that is held too long at one
@@ -124,6 +124,11 @@ fn lasting_choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
             let bound = options.bound.unwrap_or(bound);
             choices.push(Plan { pause: pause.min(plan.pause), bound, ..plan.clone() });
         }
+    }
+    if plan.steps.iter().any(|step| step.purpose == Purpose::Meeting) {
+        // Who passes by often may only come to the meeting if others went before: a wait that goes by its rounds does not depend on
+        // how fast it is.
+        choices.insert(1, Plan { rounds: 1, ..choices[0].clone() });
     }
     choices
 }

@@ -93,11 +93,15 @@ impl Confirm {
             return Ok(());
         }
         let store = store_option(&self.program.store);
-        let next = match tried.iter().find(|tried| tried.is_cause()) {
-            Some(_) => format!(
+        let leading = findings.leading_hang().map(|hang| hang.example_run);
+        let next = match (tried.iter().find(|tried| tried.is_cause()), leading) {
+            (Some(_), Some(run)) => format!(
+                "next: the cause in full: unpick show{store} --run {run}; keep it as a test: unpick pin{store} --run {run} > bug.toml"
+            ),
+            (Some(_), None) => format!(
                 "next: the cause in full: unpick show{store} 1; keep it as a test: unpick pin{store} 1 > bug.toml"
             ),
-            None => format!(
+            (None, _) => format!(
                 "next: try more of them: unpick confirm{store} --top {}; or hunt for more failing runs",
                 2 * self.top
             ),
@@ -140,14 +144,15 @@ pub struct Trying<'a> {
 }
 
 impl Trying<'_> {
-    /// Tries the leading findings and deadlocks, and orders the findings by what came of it.
+    /// Tries the leading findings and hangs, and orders the findings by what came of it.
     pub fn try_all(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
         let mut tried = Vec::new();
         let mut plain = None;
         for (at, hang) in findings.hangs.iter_mut().enumerate().take(self.top) {
-            if hang.deadlock && self.may_go_on() {
+            if hang.is_explained() && self.may_go_on() {
                 let plan = plan_of_hang(self.store, u64::from(hang.example_run));
-                let what = format!("deadlock {}", at + 1);
+                let kind = if hang.deadlock { "deadlock" } else { "lost notification" };
+                let what = format!("{kind} {}", at + 1);
                 let one = self.try_one(what, plan, &mut plain)?;
                 hang.confirmed = one.confirmed();
                 tried.push(one);

@@ -44,7 +44,7 @@ use progress::Progress;
 use single::Common;
 
 pub const HELP: &str = "\
-Exit codes: 0 no run failed, 66 runs failed and there are findings or deadlocks, 67 runs failed but nothing goes with them, 2 the
+Exit codes: 0 no run failed, 66 runs failed and there are findings, deadlocks or lost notifications, 67 runs failed but nothing goes with them, 2 the
 command line is wrong, 70 Unpick's own fault.
 
 A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put

@@ -1,6 +1,6 @@
-//! `unpick pin`: writes the order of a finding, or a deadlock, as a reproducer file to keep with the tests.
+//! `unpick pin`: writes the order of a finding, or of a hang, as a reproducer file to keep with the tests.
 //!
-//! Takes   a finding of a store, or a run that hung in a deadlock; the program, of the build it was found in.
+//! Takes   a finding of a store, or a run that hung in a deadlock or for a lost notification; the program, of the build it was found in.
 //! Gives   TOML in the words of the source, with what counts as failing, and how long to hold threads so that it fails.
 //! Cost    some forced runs, to find that out; `--no-try` leaves them out.
 
@@ -15,6 +15,7 @@ use crate::calibration::calibrated;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::record::quoted;
+use crate::reproduce::leading_run;
 use crate::show;
 
 pub const HELP: &str = "\
@@ -34,10 +35,10 @@ const MOST_TIME: Duration = Duration::from_secs(30);
 /// What `unpick pin` can be told.
 #[derive(clap::Args)]
 pub struct Pin {
-    /// Number of a finding in the list of unpick show
+    /// Number of a finding in the list of unpick show; 1 is the hang, if one explains most failures
     #[arg(value_name = "N", default_value_t = 1)]
     number: usize,
-    /// A run that hung in a deadlock, by its number
+    /// A run that hung in a deadlock or for a lost notification, by its number
     #[arg(long, value_name = "RUN")]
     run: Option<u64>,
     /// Write to this file, not to standard output
@@ -62,11 +63,11 @@ impl Pin {
     fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
         let program = forcing.program()?;
         let subject = forcing.subject();
-        match self.run {
+        match leading_run(&self.program.store, self.number, self.run)? {
             Some(run) => {
                 let hang = show::hang(&self.program.store, run)?;
                 let program = program.with_libraries_of_hang(&hang, &subject.folder);
-                Ok((Reproducer::of_deadlock(&hang, &subject, &program)?, program))
+                Ok((Reproducer::of_hang(&hang, &subject, &program)?, program))
             }
             None => {
                 let finding = show::finding(&self.program.store, self.number)?;

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::Findings;
+use unpick_findings::{Findings, HangGroup};
 use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
@@ -53,10 +53,10 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
             counts.failed, counts.passed
         );
     }
-    let has_deadlock = findings.hangs.iter().any(|hang| hang.deadlock);
+    let is_hang_explained = findings.hangs.iter().any(HangGroup::is_explained);
     Ok(ExitCode::from(match (counts.failed, findings.findings.is_empty()) {
         (0, _) => 0,
-        _ if has_deadlock => exit::FINDINGS,
+        _ if is_hang_explained => exit::FINDINGS,
         (_, false) if counts.passed > 0 => exit::FINDINGS,
         _ => exit::NO_CORRELATION,
     }))

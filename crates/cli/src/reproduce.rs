@@ -1,6 +1,6 @@
 //! `unpick reproduce`: runs the program with the order of a finding forced, so that it fails on demand.
 //!
-//! Takes   a finding, or a run that hung in a deadlock.      Gives  how often the order came about and the program failed.
+//! Takes   a finding, or a run that hung in a deadlock or for a lost notification.      Gives  how often the order came about and the program failed.
 
 mod debugger;
 mod tally;
@@ -18,7 +18,7 @@ use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::quantities::duration;
 use crate::record::store_option;
-use crate::show;
+use crate::show::{self, FINDINGS_FILE};
 use crate::terminal;
 pub use tally::Tally;
 
@@ -29,7 +29,7 @@ Exit codes: 66 the program failed under the forced order, 0 it did not, 2 the or
 The program, what counts as failing and the time limit are those of the hunt, unless they are given again.
 
 Examples:
-  unpick reproduce 1                    the first finding: 100 runs, or as many as a minute allows
+  unpick reproduce 1                    what leads, a finding or a hang: 100 runs, or as many as a minute allows
   unpick reproduce 1 --runs 20 --json - the counts for other tools
   unpick reproduce 1 --inverse          the other way round: if it is the cause, nothing fails
   unpick reproduce --run 12             a deadlock, by a run that hung in it
@@ -41,10 +41,10 @@ const USUAL_TIME: Duration = Duration::from_secs(60);
 /// What `unpick reproduce` can be told.
 #[derive(clap::Args)]
 pub struct Reproduce {
-    /// Number of a finding in the list of unpick show
+    /// Number of a finding in the list of unpick show; 1 is the hang, if one explains most failures
     #[arg(value_name = "N", default_value_t = 1)]
     number: usize,
-    /// A run that hung in a deadlock, by its number
+    /// A run that hung in a deadlock or for a lost notification, by its number
     #[arg(long, value_name = "RUN")]
     run: Option<u64>,
     /// How many runs; without it 100, but no longer than a minute
@@ -72,7 +72,8 @@ pub struct Reproduce {
     program: ForcedProgram,
 }
 
-pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
+pub fn run(mut reproduce: Reproduce) -> Result<ExitCode, Problem> {
+    reproduce.run = leading_run(&reproduce.program.store, reproduce.number, reproduce.run)?;
     let forcing = reproduce.program.forcing()?;
     let plan = forcing.completed(reproduce.plan(forcing.usual_run)?);
     if reproduce.gdb {
@@ -128,7 +129,7 @@ impl Reproduce {
 
     fn text(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> String {
         let what = match self.run {
-            Some(run) => format!("the deadlock of run {run}"),
+            Some(run) => format!("the hang of run {run}"),
             None => format!("finding {}", self.number),
         };
         let way = if self.inverse { "its inverse order" } else { "its order" };
@@ -176,9 +177,18 @@ pub fn repeat(
     Ok(tally)
 }
 
-/// The plan that forces the deadlock in which a run of a store hung.
+/// The plan that forces what made a run of a store hang.
 pub fn plan_of_hang(store: &Path, run: u64) -> Result<Plan, Problem> {
-    Plan::of_deadlock(&show::hang(store, run)?)
+    Plan::of_hang(&show::hang(store, run)?)
+}
+
+/// The run that hung, if it is a hang that is meant: that of this number, or number 1 where a hang leads.
+pub fn leading_run(store: &Path, number: usize, run: Option<u64>) -> Result<Option<u64>, Problem> {
+    if run.is_some() || number != 1 {
+        return Ok(run);
+    }
+    let findings = show::read(&store.join(FINDINGS_FILE))?;
+    Ok(findings.leading_hang().map(|hang| u64::from(hang.example_run)))
 }
 
 pub fn nothing_usable(tally: &Tally) -> Problem {

@@ -13,7 +13,7 @@
 /// The variable of the environment with the path of the file.
 pub const VARIABLE: &str = "UNPICK_SCHEDULE";
 
-pub const MAGIC: u64 = u64::from_le_bytes(*b"unpksch1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"unpksch2");
 pub const OUTCOME_MAGIC: u64 = u64::from_le_bytes(*b"unpkout1");
 
 pub const HEADER_WORDS: usize = 16;
@@ -24,7 +24,7 @@ pub const PLACE_WORDS: usize = 32;
 /// Calls that led to a place, as pairs of module and offset, from the inside out.
 pub const MOST_CALLS: usize = 10;
 const _: () =
-    assert!(place::FIRST_CALL + 2 * MOST_CALLS <= place::DISTANCE && place::DISTANCE < PLACE_WORDS);
+    assert!(place::FIRST_CALL + 2 * MOST_CALLS <= place::DISTANCE && place::HOLDS < PLACE_WORDS);
 
 pub const MOST_MODULES: usize = 8;
 pub const MOST_STEPS: usize = 16;
@@ -51,10 +51,13 @@ pub mod header {
     pub const MODULES: usize = 8;
     /// 1: stop for a debugger when the last step is about to be made.
     pub const STOP: usize = 9;
+    /// Who is missing at a meeting waits where it takes its lock until the others are there, and they go on when it has come back so
+    /// often without having come to the meeting; 0: nobody waits there, and the others wait as long as they may.
+    pub const ROUNDS: usize = 10;
     /// Nanoseconds: so long others go on before the last step is made.
-    pub const LINGER: usize = 10;
+    pub const LINGER: usize = 11;
     /// 1: each of the first two steps waits until the other's thread is there on the same bytes.
-    pub const MEET: usize = 11;
+    pub const MEET: usize = 12;
 }
 
 /// What is done with the order.
@@ -98,6 +101,8 @@ pub mod place {
     pub const FIRST_CALL: usize = 9;
     /// Of a gate with a variable: how far behind the lock, which is the operand, the variable is.
     pub const DISTANCE: usize = 30;
+    /// 1: the place counts only if the thread holds a lock that it took at a `Holding` place of the step.
+    pub const HOLDS: usize = 31;
 
     pub const NONE: u64 = u64::MAX;
 }
@@ -112,11 +117,18 @@ pub enum Purpose {
     Gate = 1,
     /// To be here is the step: the thread stays until all steps of this purpose that follow are made.
     Meeting = 2,
+    /// Here a thread takes the lock with which it has to come to the step. It waits here only if a meeting goes by rounds.
+    Holding = 3,
 }
 
 impl Purpose {
+    /// Whether the step itself is made there.
+    pub fn is_step(self) -> bool {
+        matches!(self, Purpose::Step | Purpose::Meeting)
+    }
+
     pub fn from_word(word: u64) -> Option<Purpose> {
-        [Purpose::Step, Purpose::Gate, Purpose::Meeting]
+        [Purpose::Step, Purpose::Gate, Purpose::Meeting, Purpose::Holding]
             .into_iter()
             .find(|purpose| *purpose as u64 == word)
     }

@@ -1,8 +1,8 @@
 //! From finding to forced order: what a schedule is made of, and what came of it.
 //!
-//! Takes   a `Finding`, or a `Hang` with a deadlock; a reproducer file and a rebuilt program; what the runtime says about a schedule.
+//! Takes   a `Finding`, or a `Hang` with a deadlock or a lost notification; a reproducer file and a rebuilt program; what the runtime says about a schedule.
 //! Gives   a `Plan` (pure data), its inverse, the file for the runtime; a `Reproducer` that outlives the build; what happened in a sentence; a verdict over many runs.
-//! Misses  orders that need more than two threads, except deadlocks.
+//! Misses  orders that need more than two threads, except deadlocks and lost notifications.
 //!
 //! How orders are forced, and why so: `docs/design/0011-forcing-orders.md`.
 #![forbid(unsafe_code)]
@@ -20,7 +20,7 @@ pub use plan::{
 };
 pub use program::{Call, Program, operand_of};
 pub use reproducer::{
-    DEADLOCK, Matched, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep, SourcePlace,
-    StepKind, Subject,
+    DEADLOCK, LOST_NOTIFICATION, Matched, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep,
+    SourcePlace, StepKind, Subject,
 };
 pub use verdict::{FEWEST_HITS, Trials};

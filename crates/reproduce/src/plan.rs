@@ -1,6 +1,6 @@
 //! A plan: in which order which threads shall come to which places, as pure data.
 //!
-//! Takes   a finding, or a hang with a deadlock.      Gives  a plan that forces it, its inverse, and the words for the runtime.
+//! Takes   a finding, or a hang: a deadlock, or a lost notification.      Gives  a plan that forces it, its inverse, and the words for the runtime.
 //! Misses  a gate where the lock is not known; calls where a stack is not known.
 //!
 //! A plan says nothing about addresses in memory: a place is a module and an offset in its file, so it holds for one build.
@@ -8,6 +8,7 @@
 mod gates;
 mod of_deadlock;
 mod of_finding;
+mod of_lost;
 mod words;
 
 use std::time::Duration;
@@ -33,6 +34,9 @@ pub struct Plan {
     pub bound: u64,
     /// So many arrivals at the first step pass first.
     pub ignored: u64,
+    /// Of a meeting: who is missing begins a round, by taking its lock, when the others are there, and they go on when it has made so
+    /// many without coming; 0: nobody waits for rounds.
+    pub rounds: u64,
     /// Stop for a debugger when the last step is about to be made.
     pub stop: bool,
     /// So long the other threads go on before the last step is made.
@@ -52,8 +56,11 @@ pub struct PlanStep {
     pub purpose: Purpose,
     /// Where the step is made: any of them counts.
     pub places: Vec<PlanPlace>,
-    /// Where its thread can wait before it. Those of a meeting are only used by the inverse.
+    /// Where its thread can wait before it: where it takes a lock. At a meeting it brings the lock along: there it only waits in the
+    /// inverse.
     pub gates: Vec<PlanPlace>,
+    /// It counts only if its thread holds the lock that it took at one of the gates.
+    pub must_hold: bool,
     /// From 0. Steps with the same variable touch the same bytes.
     pub variable: Option<u8>,
     /// Which argument of the call is the address.
@@ -101,6 +108,7 @@ impl Plan {
             budget: DEFAULT_BUDGET,
             bound: 0,
             ignored: 0,
+            rounds: 0,
             stop: false,
             linger: Duration::ZERO,
             meet: false,
@@ -109,15 +117,27 @@ impl Plan {
     }
 
     /// The plan under which the order cannot come about: of two steps, the other one first; of more, and of a deadlock, one thread at
-    /// a time from its first step to its last.
+    /// a time from its first step to its last. Where a thread waits, and another comes before the one that would wake it, that other one
+    /// stays away while the first waits.
     #[must_use]
     pub fn inverse(&self) -> Plan {
+        if let Some((_, without_last)) = self.steps.split_last().filter(|_| self.is_overtaken()) {
+            let steps = without_last.to_vec();
+            return Plan { mode: Mode::Serialise, steps, stop: false, ..self.clone() };
+        }
         let is_deadlock = self.steps.iter().any(|step| step.purpose == Purpose::Meeting);
         let is_pair = self.steps.len() == 2 && !is_deadlock;
         let mode = if is_pair { Mode::Reverse } else { Mode::Serialise };
         let steps = self.steps.iter().cloned();
-        let steps = steps.map(|step| PlanStep { purpose: Purpose::Step, ..step }).collect();
+        let without_hold = |step| PlanStep { purpose: Purpose::Step, must_hold: false, ..step };
+        let steps = steps.map(without_hold).collect();
         Plan { mode, steps, stop: false, meet: false, ..self.clone() }
+    }
+
+    /// Whether one thread waits, a second comes before a third: each has but one step, which is no access.
+    fn is_overtaken(&self) -> bool {
+        let is_plain = |step: &PlanStep| step.purpose == Purpose::Step && step.variable.is_none();
+        self.steps.len() > 2 && self.roles() == self.steps.len() && self.steps.iter().all(is_plain)
     }
 
     /// How many different threads it needs.
@@ -125,14 +145,17 @@ impl Plan {
         self.steps.iter().map(|step| usize::from(step.role)).max().unwrap_or(0)
     }
 
-    /// The places as the runtime numbers them, each with its step: of every step first the places, then the gates.
+    /// The places as the runtime numbers them, each with its step: of every step first the places, then the gates, then the same gates
+    /// as places where a lock is taken that counts.
     pub fn numbered_places(&self) -> impl Iterator<Item = NumberedPlace<'_>> {
         self.steps.iter().enumerate().flat_map(|(number, step)| {
             let of = move |purpose| move |place| NumberedPlace { step: number, purpose, place };
             // At a meeting everybody brings its lock along: nobody may wait in front of it.
-            let has_gates = step.purpose != Purpose::Meeting;
-            let gates = step.gates.iter().filter(move |_| has_gates);
-            step.places.iter().map(of(step.purpose)).chain(gates.map(of(Purpose::Gate)))
+            let is_meeting = step.purpose == Purpose::Meeting;
+            let gates = step.gates.iter().filter(move |_| !is_meeting);
+            let held = step.gates.iter().filter(move |_| is_meeting || step.must_hold);
+            let places = step.places.iter().map(of(step.purpose));
+            places.chain(gates.map(of(Purpose::Gate))).chain(held.map(of(Purpose::Holding)))
         })
     }
 }

@@ -75,6 +75,10 @@ impl Program {
         let code = threads.flat_map(|thread| {
             thread.code.iter().chain(&thread.calls).chain(code_of_locks(&thread.holds))
         });
+        let lost = hang.lost_notification().into_iter().flat_map(|lost| &lost.steps);
+        let code = code.chain(lost.flat_map(|step| {
+            step.code.iter().chain(&step.calls).chain(code_of_locks(step.lock.as_slice()))
+        }));
         self.with_modules_at(code, folder)
     }
 

@@ -45,6 +45,8 @@ pub const REPRODUCER_VERSION: u32 = 1;
 
 /// The name of the pattern of threads that wait for each other.
 pub const DEADLOCK: &str = "deadlock";
+/// The name of the pattern of a thread that waits at a condition, and is not notified.
+pub const LOST_NOTIFICATION: &str = "lost-notification";
 
 const ABOUT: &str = "\
 # A reproducer of unpick: an order of accesses that makes this program fail. Keep it with the tests:
@@ -73,7 +75,7 @@ pub struct Reproducer {
     /// Each run needs an empty working folder of its own.
     #[serde(default, skip_serializing_if = "is_false")]
     pub own_folder: bool,
-    /// `P1` to `P17`, or `deadlock`.
+    /// `P1` to `P17`, `deadlock` or `lost-notification`.
     pub pattern: String,
     /// Why this order is wrong.
     #[serde(default)]
@@ -93,6 +95,10 @@ pub struct Reproducer {
     /// So many arrivals at the first step pass first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignore_first: u32,
+    /// Of a deadlock: who is missing takes its lock when the others wait, and they go on when it has done so as often without coming; 0:
+    /// they wait as long as they may.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rounds: u32,
     /// So many microseconds the other threads go on before the last step is made.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub linger_us: u32,
@@ -121,7 +127,7 @@ pub struct Oracle {
     pub timeout_ms: Option<u32>,
 }
 
-/// One access of a pattern, or one wait of a deadlock.
+/// One access of a pattern, one wait of a deadlock, or one deed on the way to a lost notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ReproducerStep {
@@ -141,6 +147,16 @@ pub struct ReproducerStep {
     /// Where its thread waits before it: where it takes the outermost lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<SourcePlace>,
+    /// The step counts only while its thread holds the lock that it takes here. It is the gate as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holding: Option<SourcePlace>,
+}
+
+impl ReproducerStep {
+    /// Where its thread takes a lock before it.
+    fn gate_or_holding(&self) -> Option<&SourcePlace> {
+        self.gate.as_ref().or(self.holding.as_ref())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -149,8 +165,12 @@ pub enum StepKind {
     Read,
     Write,
     Free,
-    /// Of a deadlock.
+    /// Of a deadlock, for a lock; of a lost notification, at a condition.
     Wait,
+    /// A lock is taken.
+    Lock,
+    /// Those who wait at a condition are notified.
+    Notify,
 }
 
 /// A call in the code, in the words of the source.
@@ -249,7 +269,7 @@ impl Reproducer {
 
     /// File names of the libraries that have some of its places.
     pub fn libraries(&self) -> BTreeSet<&str> {
-        let places = self.steps.iter().flat_map(|step| [Some(&step.at), step.gate.as_ref()]);
+        let places = self.steps.iter().flat_map(|step| [Some(&step.at), step.gate_or_holding()]);
         let all = places.flatten().flat_map(|place| [place].into_iter().chain(&place.via));
         all.filter_map(|place| place.module.as_deref()).collect()
     }

@@ -2,10 +2,10 @@
 
 mod made;
 
-use made::{code, finding, frame, hang, lock, waiting};
+use made::{code, deed, finding, frame, hang, lock, lost_notification, waiting};
 use unpick_analyses::interleaving_patterns::PatternId;
 use unpick_events::schedule::{self, header, place};
-use unpick_findings::{CodePlace, Finding};
+use unpick_findings::{CodePlace, Finding, LostDeed};
 use unpick_reproduce::{Mode, Operand, Plan, PlanPlace, Purpose};
 
 const NO_CALLS: [u64; 0] = [];
@@ -239,12 +239,15 @@ fn the_threads_of_a_deadlock_meet_where_they_wait() {
             (3, Purpose::Meeting, vec![401])
         ]
     );
-    assert_eq!(plan.numbered_places().count(), 3, "nobody waits before its lock");
+    let purposes: Vec<_> = plan.numbered_places().map(|place| place.purpose).collect();
+    let of_thread = [Purpose::Meeting, Purpose::Holding];
+    assert_eq!(purposes, of_thread.repeat(3), "nobody waits before its lock, but must hold it");
+    assert!(plan.steps.iter().all(|step| step.must_hold));
     let inverse = plan.inverse();
     assert_eq!(inverse.mode, Mode::Serialise);
     let gates: Vec<_> = inverse.steps.iter().map(|step| offsets(&step.gates)).collect();
     assert_eq!(gates, [[200], [300], [400]], "the lock of the circle, not that of the log");
-    assert!(inverse.steps.iter().all(|step| step.purpose == Purpose::Step));
+    assert!(inverse.steps.iter().all(|step| step.purpose == Purpose::Step && !step.must_hold));
     assert_eq!(inverse.numbered_places().count(), 6);
 }
 
@@ -269,14 +272,85 @@ fn two_threads_in_a_circle_are_serialised_not_reversed() {
 }
 
 #[test]
+fn that_a_lock_of_rust_is_held_is_not_asked_for() {
+    let mut threads = vec![waiting(2, "a", "b"), waiting(3, "b", "a")];
+    threads[0].holds[1].kind = "rust".to_owned();
+    let plan = Plan::of_hang(&hang(&[2, 3], threads)).unwrap();
+    let must: Vec<_> = plan.steps.iter().map(|step| step.must_hold).collect();
+    assert_eq!(must, [false, true]);
+}
+
+fn overtaken() -> Plan {
+    Plan::of_hang(&lost_notification(vec![
+        deed(7, LostDeed::Waits, 70),
+        deed(1, LostDeed::Locks, 10),
+        deed(4, LostDeed::Locks, 40),
+    ]))
+    .unwrap()
+}
+
+#[test]
+fn a_notification_is_lost_when_another_comes_between_wait_and_notifier() {
+    let plan = overtaken();
+    assert_eq!(plan.mode, Mode::Force);
+    let told: Vec<_> =
+        plan.steps.iter().map(|step| (step.role, step.purpose, offsets(&step.places))).collect();
+    let step = Purpose::Step;
+    assert_eq!(told, [(1, step, vec![70]), (2, step, vec![10]), (3, step, vec![40])]);
+    assert!(plan.steps.iter().all(|step| step.variable.is_none() && step.gates.is_empty()));
+    assert_eq!(plan.steps[0].shown, "wait in `work` at bank.c:70");
+    assert_eq!(plan.numbered_places().count(), 3);
+}
+
+#[test]
+fn in_the_inverse_of_that_the_other_stays_away_while_the_thread_waits() {
+    let inverse = overtaken().inverse();
+    assert_eq!(inverse.mode, Mode::Serialise);
+    let places: Vec<_> = inverse.steps.iter().map(|step| offsets(&step.places)).collect();
+    assert_eq!(places, [[70], [10]], "who notifies comes as it likes");
+}
+
+#[test]
+fn a_notification_that_comes_too_early_is_made_before_the_wait() {
+    let mut notifies = deed(3, LostDeed::Notifies, 32);
+    notifies.lock = Some(lock("guard", 31, 1));
+    let steps = vec![deed(2, LostDeed::Locks, 21), notifies, deed(2, LostDeed::Waits, 22)];
+    let plan = Plan::of_hang(&lost_notification(steps)).unwrap();
+    let told = plan.steps.iter();
+    let told = told.map(|step| (step.role, offsets(&step.places), offsets(&step.gates)));
+    let none = Vec::new;
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [(1, vec![21], none()), (2, vec![32], vec![31]), (1, vec![22], none())]
+    );
+    assert_eq!(plan.inverse().mode, Mode::Serialise);
+    assert_eq!(plan.inverse().steps.len(), 3, "all of them, one thread at a time");
+}
+
+#[test]
+fn threads_at_one_place_of_a_lost_notification_are_known_by_their_calls() {
+    let mut steps = vec![
+        deed(7, LostDeed::Waits, 70),
+        deed(1, LostDeed::Locks, 10),
+        deed(4, LostDeed::Locks, 10),
+    ];
+    steps[1].calls = vec![code(0x11), code(0x20), code(0x30)];
+    steps[2].calls = vec![code(0x11), code(0x21), code(0x30)];
+    let plan = Plan::of_hang(&lost_notification(steps)).unwrap();
+    assert_eq!(calls(&plan.steps[0].places[0]), NO_CALLS);
+    assert_eq!(calls(&plan.steps[1].places[0]), [0x11, 0x20]);
+    assert_eq!(calls(&plan.steps[2].places[0]), [0x11, 0x21]);
+}
+
+#[test]
 fn what_is_no_circle_of_threads_is_refused() {
     let problem = |hang| Plan::of_deadlock(&hang).unwrap_err().to_string();
     let mut none = hang(&[], vec![waiting(2, "a", "b")]);
     none.processes[0].deadlocks.clear();
-    assert!(problem(none).contains("not a deadlock"));
+    assert!(problem(none).contains("of this hang"));
     assert!(problem(hang(&[2], vec![waiting(2, "a", "a")])).contains("of one thread"));
     let strange = hang(&[2, 9], vec![waiting(2, "a", "b")]);
-    assert!(problem(strange).contains("not a deadlock"), "thread 9 is not in the file");
+    assert!(problem(strange).contains("of this hang"), "thread 9 is not in the file");
     let mut old = hang(&[2, 3], vec![waiting(2, "a", "b"), waiting(3, "b", "a")]);
     old.processes[0].threads[1].code = None;
     assert!(problem(old).contains("wait in `work` at bank.c:301"));
@@ -288,25 +362,30 @@ fn the_words_are_as_the_form_says() {
     lost.accesses[1].locks = vec![lock("account", 19, 3)];
     lost.accesses[1].locks[0].calls = vec![CodePlace { build_id: None, ..code(0x21) }];
     lost.accesses[1].calls = vec![code(0x22)];
-    let plan = Plan { bound: 3, ignored: 2, stop: true, ..plan_of(&lost) };
+    let mut plan = Plan { bound: 3, ignored: 2, rounds: 5, stop: true, ..plan_of(&lost) };
+    plan.steps[1].must_hold = true;
     let words = plan.to_words().unwrap();
     assert_eq!(words[header::MAGIC], schedule::MAGIC);
     assert_eq!((words[header::MODE], words[header::STOP]), (0, 1));
     assert_eq!((words[header::PAUSE], words[header::BUDGET]), (1_000_000_000, 10_000_000_000));
     assert_eq!((words[header::BOUND], words[header::IGNORED]), (3, 2));
-    assert_eq!((words[header::STEPS], words[header::PLACES], words[header::MODULES]), (3, 4, 2));
+    assert_eq!((words[header::STEPS], words[header::PLACES], words[header::MODULES]), (3, 5, 2));
+    assert_eq!(words[header::ROUNDS], 5);
     let (module, rest) = words[schedule::HEADER_WORDS..].split_at(schedule::MODULE_WORDS);
     assert_eq!(module[..3], [6, 1, u64::from_le_bytes(*b"c0ffee\0\0")]);
     let (module, places) = rest.split_at(schedule::MODULE_WORDS);
     assert_eq!(module[..3], [4, 0, u64::from_le_bytes(*b"bank\0\0\0\0")]);
     let places: Vec<_> = places.chunks(schedule::PLACE_WORDS).collect();
-    assert_eq!(places.len(), 4);
+    assert_eq!(places.len(), 5);
     assert_eq!(places[0][..9], [0, 10, 0, Purpose::Step as u64, 0, 0, 0, 4, 0]);
     assert_eq!(places[1][..9], [0, 20, 1, Purpose::Step as u64, 1, 0, 0, 4, 0]);
     let gate = [0, 19, 1, Purpose::Gate as u64, 1, place::NONE];
     assert_eq!(places[2][..6], gate);
     assert_eq!(places[2][place::CALLS..place::FIRST_CALL + 3], [1, 1, 0x21, 0]);
-    assert_eq!(places[3][place::STEP], 2);
+    assert_eq!(places[3][..5], [0, 19, 1, Purpose::Holding as u64, 1]);
+    let holds: Vec<u64> = places.iter().map(|words| words[place::HOLDS]).collect();
+    assert_eq!(holds, [0, 1, 0, 0, 0], "the step, not where the lock is taken");
+    assert_eq!(places[4][place::STEP], 2);
     assert_eq!(plan.to_bytes().unwrap().len(), words.len() * 8);
 }
 

@@ -107,6 +107,24 @@ fn a_thread_waits_in_one_place_at_a_time() {
 }
 
 #[test]
+fn a_lost_notification_has_one_wait_and_no_accesses() {
+    let refused = |from: &str, to: &str| refused_in("lost-notification.toml", from, to);
+    let read = refused("kind = \"lock\"", "kind = \"read\"");
+    assert!(read.contains("step 2: on the way to a lost notification"), "{read}");
+    let twice = refused("kind = \"lock\"", "kind = \"wait\"");
+    assert!(twice.contains("waits once, not 2 times"), "{twice}");
+}
+
+#[test]
+fn the_lock_that_must_be_held_is_the_gate() {
+    let both = "[step.holding]\nfunction = \"f\"\nline = 1\n\n[step.gate]";
+    assert!(refused("[step.gate]", both).contains("has a `gate` or a `holding`"));
+    let without_place =
+        refused("[step.gate]", "[step.holding]\nfunction = \"f\"\n[step.elsewhere]");
+    assert!(without_place.contains("unknown field `elsewhere`"), "{without_place}");
+}
+
+#[test]
 fn calls_on_the_way_have_none_of_their_own() {
     let nested = "call = \"enter\"\n[[step.gate.via.via]]\nfunction = \"f\"\nline = 1\n";
     assert!(refused("call = \"enter\"", nested).contains("no `via` of their own"));

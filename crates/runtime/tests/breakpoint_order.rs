@@ -38,8 +38,16 @@ impl Stage {
         self.now += 1;
         let entries = self.plan.entries().iter().filter(|entry| entry.offset == offset);
         if !self.order.is_waiting(who) {
-            entries.clone().for_each(|entry| self.order.came_to(entry.step));
+            for entry in entries.clone() {
+                if entry.purpose == Purpose::Holding {
+                    self.order.comes_round(&self.plan, who, entry);
+                } else {
+                    self.order.came_to(entry.step);
+                }
+            }
         }
+        let plan = &self.plan;
+        let entries = entries.filter(|entry| plan.may_hold_at(entry));
         let arrivals = entries.map(|entry| Arrival { entry, bytes: bytes_of(entry, object) });
         self.order.arrive(&self.plan, who, arrivals, self.now)
     }
@@ -426,6 +434,58 @@ fn a_meeting_that_was_left_is_over() {
     assert_eq!(stage.at(B, 20, X), MAKES(1));
     assert_eq!(stage.at(C, 10, X), MAKES(0));
     assert_eq!(stage.hits(), (1, 0), "C was there when B was");
+}
+
+/// The second thread takes its lock at 19 and does not always go on to the meeting.
+fn meeting_by_rounds(rounds: u64) -> Schedule {
+    let places = vec![Place::meeting(0, 0, 10), Place::meeting(1, 1, 20), Place::holding(1, 1, 19)];
+    Schedule { rounds, ..Schedule::force(places) }
+}
+
+#[test]
+fn a_round_begins_when_the_others_are_at_the_meeting() {
+    let mut stage = Stage::of(&meeting_by_rounds(1));
+    assert_eq!(stage.at(B, 19, 0), WAITS(1));
+    assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    assert_eq!(stage.at(B, 19, 0), PASSES);
+    assert_eq!(stage.at(B, 20, 0), MAKES(1));
+    assert_eq!(stage.at(A, 10, 0), MAKES(0));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
+fn who_waits_at_a_meeting_goes_on_after_a_round_in_vain() {
+    let mut stage = Stage::of(&meeting_by_rounds(1));
+    assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    assert_eq!(stage.at(B, 19, 0), WAITS(1), "it came back: the round was in vain");
+    assert_eq!(stage.at(A, 10, 0), PASSES);
+    assert_eq!(stage.at(B, 19, 0), WAITS(1), "nobody is there");
+    assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    assert_eq!(stage.at(B, 19, 0), PASSES);
+    assert_eq!(stage.at(B, 20, 0), MAKES(1));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
+fn several_rounds_in_vain_can_be_waited_for() {
+    let mut stage = Stage::of(&meeting_by_rounds(2));
+    assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    assert_eq!(stage.at(B, 19, 0), PASSES);
+    assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    assert_eq!(stage.at(B, 19, 0), WAITS(1));
+    assert_eq!(stage.at(A, 10, 0), PASSES);
+}
+
+#[test]
+fn without_rounds_nobody_waits_where_it_takes_its_lock() {
+    let mut stage = Stage::of(&meeting_by_rounds(0));
+    assert_eq!(stage.at(B, 19, 0), PASSES);
+    assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    for _ in 0..5 {
+        assert_eq!(stage.at(B, 19, 0), PASSES);
+        assert_eq!(stage.at(A, 10, 0), WAITS(0));
+    }
+    assert_eq!(stage.at(B, 20, 0), MAKES(1));
 }
 
 #[test]
@@ -1012,6 +1072,40 @@ proptest! {
         }
         prop_assert!(simulation.most_inside() <= 1, "{:#?}", simulation.log);
         prop_assert_eq!(simulation.stage.hits().0, 0);
+    }
+
+    #[test]
+    fn a_meeting_is_waited_for_as_many_rounds_as_were_asked_for(
+        rounds in 1..4_u64,
+        moves in prop::collection::vec(0..3_usize, 1..80),
+    ) {
+        let mut stage = Stage::of(&meeting_by_rounds(rounds));
+        // Where each of the two stands if it waits, and how many rounds B has begun since A came.
+        let mut waits: [Option<u64>; 2] = [None, None];
+        let (mut begun, mut made) = (0, 0);
+        for choice in moves {
+            let (who, offset) = [(A, 10), (B, 19), (B, 20)][choice];
+            let at = usize::from(who == B);
+            let offset = waits[at].unwrap_or(offset);
+            let is_new = waits[at].is_none();
+            let answer = stage.at(who, offset, 0);
+            waits[at] = matches!(answer, Answer::Wait { .. }).then_some(offset);
+            begun = match (who, waits[0]) {
+                (A, _) if is_new => 0,
+                (B, Some(_)) if offset == 19 && is_new => begun + 1,
+                _ => begun,
+            };
+            if answer == MAKES(1) {
+                made += 1;
+                prop_assert_eq!(stage.at(A, 10, 0), MAKES(0));
+                waits[0] = None;
+            }
+            if begun >= rounds && waits[0].is_some() {
+                prop_assert_eq!(stage.at(A, 10, 0), PASSES, "{} rounds were in vain", begun);
+                waits[0] = None;
+            }
+        }
+        prop_assert_eq!(stage.hits().0, made);
     }
 
     #[test]

@@ -478,6 +478,30 @@ fn all_threads_at_a_meeting_to_which_one_is_missing() {
     assert_eq!(subject.check_unharmed(&["locked"], &force(places)).hits(), 0);
 }
 
+/// How many came to a step at `place` that counts only with the lock that is taken at `lock`.
+fn arrived_with_lock(subject: &Subject, way: &str, place: u64, lock: u64) -> u64 {
+    let step = Place { holds: true, ..Place::step(0, 0, place) };
+    let places = vec![step, Place::holding(0, 0, lock), Place::step(1, 1, subject.code.put())];
+    let schedule = Schedule { pause: 0, ..force(places) };
+    subject.check_unharmed(&[way], &schedule).of_step(0, outcome_step::ARRIVED)
+}
+
+#[test]
+fn a_step_counts_only_for_who_holds_the_lock_that_was_taken_where_it_must() {
+    let subject = Subject::ordered();
+    let lock = |function: &str, nth| subject.code.call(function, "pthread_mutex_lock", nth);
+    let add = subject.code.read_of_add();
+    let look = subject.code.look();
+    assert_eq!(arrived_with_lock(&subject, "locked", add, lock("in_one_section", 0)), 2);
+    assert_eq!(arrived_with_lock(&subject, "locked", add, lock("changes", 0)), 0, "another place");
+    assert_eq!(arrived_with_lock(&subject, "lost", add, lock("in_one_section", 0)), 0, "no lock");
+    let waits = lock("waits_for_change", 0);
+    assert_eq!(arrived_with_lock(&subject, "condition", look, waits), 2, "also after a wait");
+    let add_in =
+        |nth| arrived_with_lock(&subject, "recursive", add, lock("in_nested_sections", nth));
+    assert_eq!((add_in(0), add_in(1)), (4, 2), "until it is given back");
+}
+
 #[test]
 fn status_and_signal_stay_the_programs() {
     let subject = Subject::ordered();

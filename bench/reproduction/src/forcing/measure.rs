@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use unpick_bench_ranking::hunt::{Bound, Hunt};
 use unpick_bench_ranking::truth::Truth;
 use unpick_bench_ranking::twins::{Tool, build};
-use unpick_findings::{Confirmation, Finding, Findings};
+use unpick_findings::{Confirmation, Finding, Findings, HangGroup};
 use unpick_problem::Problem;
 use unpick_subjects::{Subject, Twin};
 
@@ -22,10 +22,10 @@ const CHECKED_BY: u32 = 20;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Row {
     pub name: String,
-    /// Of the first finding; `deadlock`.
+    /// Of the first finding; `deadlock`; `lost`: a notification.
     pub pattern: String,
     pub reproduced: Reproduced,
-    /// Of the finding that has the true pattern, or of the deadlock.
+    /// Of the finding that has the true pattern, or of the hang.
     pub verdict: Option<Confirmation>,
     /// Other findings that were called the cause.
     pub wrong_causes: u32,
@@ -109,32 +109,33 @@ fn fill(
     options: &Options,
 ) -> Result<(), Problem> {
     let findings = unpick.findings().ok_or_else(nothing_found)?;
-    let deadlock = deadlock_of(&findings);
-    row.pattern = match deadlock {
-        Some(_) => "deadlock".to_owned(),
+    let hang = explained_hang(&findings);
+    row.pattern = match hang {
+        Some(hang) if hang.deadlock => "deadlock".to_owned(),
+        Some(_) => "lost".to_owned(),
         None => findings.findings.first().ok_or_else(nothing_found)?.pattern.clone(),
     };
-    row.reproduced = unpick.reproduce(deadlock, options.runs)?;
+    let hung = hang.map(|hang| hang.example_run);
+    row.reproduced = unpick.reproduce(hung, options.runs)?;
     judge(row, subject, &unpick.confirm(CONFIRMED_BY)?);
-    let file = unpick.pin(deadlock)?;
+    let file = unpick.pin(hung)?;
     row.buggy = unpick.check(&file, buggy, &subject.arguments, CHECKED_BY);
     let fixed = build(subject, Twin::Fixed, Tool::Unpick(command), &options.work()?)?;
     row.fixed = unpick.check(&file, &fixed, &subject.arguments, CHECKED_BY);
     Ok(())
 }
 
-/// A run that hung in a deadlock, if that is how failing runs failed.
-fn deadlock_of(findings: &Findings) -> Option<u32> {
-    findings.hangs.iter().find(|hang| hang.deadlock).map(|hang| hang.example_run)
+/// A deadlock or a lost notification, if that is how failing runs failed.
+fn explained_hang(findings: &Findings) -> Option<&HangGroup> {
+    findings.hangs.iter().find(|hang| hang.is_explained())
 }
 
 fn judge(row: &mut Row, subject: &Subject, findings: &Findings) {
-    let deadlock = findings.hangs.iter().find(|hang| hang.deadlock);
     let truth = Truth::of(subject);
     let is_true = |finding: &Finding| truth.as_ref().is_some_and(|truth| truth.is_in(finding));
-    let of_deadlock = deadlock.and_then(|hang| hang.confirmed);
+    let of_hang = explained_hang(findings).and_then(|hang| hang.confirmed);
     let of_truth = findings.findings.iter().find(|finding| is_true(finding));
-    let confirmed = of_deadlock.or(of_truth.and_then(|finding| finding.confirmed));
+    let confirmed = of_hang.or(of_truth.and_then(|finding| finding.confirmed));
     row.verdict = confirmed.map(|confirmed| confirmed.verdict);
     let is_wrong = |finding: &&Finding| {
         finding.confirmed.is_some_and(|by| by.verdict == Confirmation::Cause) && !is_true(finding)

@@ -182,8 +182,9 @@ fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
         return vec![format!("next: make it fail again: unpick reproduce{store} 1")];
     }
     let first = findings.findings.first().map(|finding| finding.example_run);
-    let deadlock = findings.hangs.first().map(|hang| hang.example_run);
-    let Some(example_run) = first.or(deadlock) else { return Vec::new() };
+    let leading = findings.leading_hang().map(|hang| hang.example_run);
+    let hang = findings.hangs.first().map(|hang| hang.example_run);
+    let Some(example_run) = leading.or(first).or(hang) else { return Vec::new() };
     let mut lines = Vec::new();
     if let Some(run) = stored(course, u64::from(example_run)) {
         lines.push(format!("failing run {} again: {}", run.number, repeat_command(&run.info)));
@@ -191,7 +192,8 @@ fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
     lines.push(format!(
         "all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {example_run}"
     ));
-    let which = first.map_or_else(|| format!("--run {example_run}"), |_| "1".to_owned());
+    let is_of_run = leading.is_some() || first.is_none();
+    let which = if is_of_run { format!("--run {example_run}") } else { "1".to_owned() };
     lines.push(format!(
         "next: make it fail: unpick reproduce{store} {which}; keep it as a test: unpick pin{store} {which} > bug.toml"
     ));

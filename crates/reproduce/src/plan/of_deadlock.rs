@@ -5,9 +5,18 @@ use unpick_problem::Problem;
 
 use super::gates::{Reached, place};
 use super::of_finding::{nowhere, shown_place};
+use super::of_lost::steps_of_lost;
 use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
 
 impl Plan {
+    /// Forces what made a run hang: a deadlock, or the loss of a notification.
+    pub fn of_hang(hang: &Hang) -> Result<Plan, Problem> {
+        match hang.lost_notification() {
+            Some(lost) if !hang.deadlock => Ok(Plan::forcing(steps_of_lost(lost)?)),
+            _ => Plan::of_deadlock(hang),
+        }
+    }
+
     /// Brings the threads of the first circle of a hang to where they wait for each other. Its inverse lets one thread at a time from
     /// where it takes its lock to where it would wait.
     pub fn of_deadlock(hang: &Hang) -> Result<Plan, Problem> {
@@ -38,6 +47,7 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
         role: u8::try_from(at + 1).map_err(|_| too_many(circle.len()))?,
         purpose: Purpose::Meeting,
         places: vec![place_of_wait(thread, held).ok_or_else(|| nowhere(&shown))?],
+        must_hold: gate.is_some() && held.is_some_and(is_followed),
         gates: gate.into_iter().collect(),
         variable: None,
         operand: Operand::Unknown,
@@ -45,6 +55,11 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
         is_write: false,
         shown,
     })
+}
+
+/// Whether the runtime knows when the lock is given back: of Rust's own locks it does not.
+fn is_followed(lock: &HeldLock) -> bool {
+    lock.kind != "rust"
 }
 
 /// Where a thread waits. The lock it holds may have been taken by the same function as well: the calls tell them apart.
@@ -69,8 +84,8 @@ fn lock_of_circle<'t>(held: &'t [HeldLock], waiting: &HangThread) -> Option<&'t 
 }
 
 fn no_deadlock() -> Problem {
-    Problem::usage("no schedule can be made of a hang that is not a deadlock")
-        .why("no threads were seen to wait for each other, so there is no order to force")
+    Problem::usage("no schedule can be made of this hang")
+        .why("no threads were seen to wait for each other, nor how a notification was lost: there is no order to force")
         .next("look at what its threads were doing: `unpick show --run N`")
 }
 

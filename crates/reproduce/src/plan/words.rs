@@ -55,6 +55,7 @@ impl Plan {
         words[header::PLACES] = self.numbered_places().count() as u64;
         words[header::MODULES] = modules as u64;
         words[header::STOP] = u64::from(self.stop);
+        words[header::ROUNDS] = self.rounds;
         words[header::LINGER] = nanoseconds(self.linger);
         words[header::MEET] = u64::from(self.meet);
         words
@@ -110,17 +111,18 @@ fn words_of_place(
     words[place::PURPOSE] = *purpose as u64;
     words[place::ROLE] = u64::from(step.role) - 1;
     // What is touched at a gate is a lock; where the variable is may follow from that.
-    let is_known = *purpose != Purpose::Gate || at.distance.is_some();
-    let variable = step.variable.filter(|_| is_known);
+    let is_lock = matches!(purpose, Purpose::Gate | Purpose::Holding);
+    let is_known = !is_lock || at.distance.is_some();
+    let variable = step.variable.filter(|_| is_known && *purpose != Purpose::Holding);
     words[place::VARIABLE] = variable.map_or(place::NONE, u64::from);
     limit("variables", variable.map_or(0, |at| usize::from(at) + 1), schedule::MOST_VARIABLES)?;
-    let is_lock = *purpose == Purpose::Gate;
     let operand = if is_lock { Operand::First } else { step.operand };
     words[place::OPERAND] = operand as u64;
     words[place::DISTANCE] = at.distance.unwrap_or(0) as u64;
     // Where the length is not known, the first byte has to do.
     words[place::BYTES] = step.bytes.max(1);
     words[place::CALLS] = at.calls.len() as u64;
+    words[place::HOLDS] = u64::from(step.must_hold && !is_lock && !step.gates.is_empty());
     for (slot, call) in words[place::FIRST_CALL..].chunks_exact_mut(2).zip(&at.calls) {
         slot.copy_from_slice(&[number_of(call), call.offset]);
     }

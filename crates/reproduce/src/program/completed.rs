@@ -36,12 +36,13 @@ impl Plan {
 
 fn completed(step: &PlanStep, program: &Program) -> PlanStep {
     let all_ways = |places: &[PlanPlace]| with_others(places, program, ProgramModule::other_ways);
-    let is_meeting = step.purpose == Purpose::Meeting;
+    // What is no access is a lock, or something as good as that.
+    let is_lock = step.purpose == Purpose::Meeting || step.variable.is_none();
     PlanStep {
         operand: operand(step, program),
         bytes: bytes(step, program),
         gates: all_ways(&step.gates),
-        places: if is_meeting { all_ways(&step.places) } else { step.places.clone() },
+        places: if is_lock { all_ways(&step.places) } else { step.places.clone() },
         ..step.clone()
     }
 }
@@ -49,7 +50,8 @@ fn completed(step: &PlanStep, program: &Program) -> PlanStep {
 /// Recordings do not always tell that a library function made an access: the program does.
 fn operand(step: &PlanStep, program: &Program) -> Operand {
     let callee = step.places.first().and_then(|place| program.callee_at(&place.at));
-    let Some(callee) = callee.filter(|_| step.purpose != Purpose::Meeting) else {
+    let is_access = step.purpose != Purpose::Meeting && step.variable.is_some();
+    let Some(callee) = callee.filter(|_| is_access) else {
         return step.operand;
     };
     match operand_of(&callee, step.is_write) {

@@ -5,7 +5,7 @@ use unpick_events::schedule::{MOST_CALLS, MOST_STEPS};
 
 use crate::plan::pattern_called;
 
-use super::{DEADLOCK, Reproducer, ReproducerStep, SourcePlace, StepKind};
+use super::{DEADLOCK, LOST_NOTIFICATION, Reproducer, ReproducerStep, SourcePlace, StepKind};
 
 /// An hour: longer pauses are slips of the pen.
 const MOST_MILLISECONDS: u32 = 3_600_000;
@@ -14,7 +14,7 @@ const MOST_MILLISECONDS: u32 = 3_600_000;
 type Reason = String;
 
 impl Reproducer {
-    /// What it is a reproducer of; none: of a deadlock.
+    /// What it is a reproducer of; none: of a hang.
     pub(super) fn pattern_id(&self) -> Option<PatternId> {
         pattern_called(&self.pattern)
     }
@@ -25,8 +25,9 @@ impl Reproducer {
         match self.pattern_id() {
             Some(pattern) => self.check_pattern(pattern),
             None if self.pattern == DEADLOCK => self.check_deadlock(),
+            None if self.pattern == LOST_NOTIFICATION => self.check_lost_notification(),
             None => Err(format!(
-                "there is no pattern `{}`: it is one of P1 to P17, or `{DEADLOCK}`",
+                "there is no pattern `{}`: it is one of P1 to P17, `{DEADLOCK}` or `{LOST_NOTIFICATION}`",
                 self.pattern
             )),
         }
@@ -108,13 +109,28 @@ impl Reproducer {
         }
         Ok(())
     }
+
+    fn check_lost_notification(&self) -> Result<(), Reason> {
+        let other = self.steps.iter().position(|step| !DEEDS.contains(&step.kind));
+        if let Some(at) = other {
+            return Err(format!(
+                "step {}: on the way to a lost notification every step is a `wait`, a `lock` or a `notify`",
+                at + 1
+            ));
+        }
+        let waits = self.steps.iter().filter(|step| step.kind == StepKind::Wait).count();
+        if waits == 1 { Ok(()) } else { Err(format!("one thread waits once, not {waits} times")) }
+    }
 }
+
+/// What threads can do on the way to a lost notification.
+const DEEDS: [StepKind; 3] = [StepKind::Wait, StepKind::Lock, StepKind::Notify];
 
 fn is_as(step: &ReproducerStep, wanted: &Step) -> bool {
     let kind = match step.kind {
         StepKind::Read => Some(AccessKind::Read),
         StepKind::Write | StepKind::Free => Some(AccessKind::Write),
-        StepKind::Wait => None,
+        StepKind::Wait | StepKind::Lock | StepKind::Notify => None,
     };
     step.role == wanted.role && kind == Some(wanted.kind)
 }
@@ -129,8 +145,12 @@ fn check_step(step: &ReproducerStep, before: Option<&ReproducerStep>) -> Result<
         let why = "`with-previous` needs a step before it by the same role at the same place";
         return Err(why.to_owned());
     }
+    if step.gate.is_some() && step.holding.is_some() {
+        return Err("it has a `gate` or a `holding`: the lock that must be held is the gate".into());
+    }
     check_place(&step.at, "at")?;
-    step.gate.as_ref().map_or(Ok(()), |gate| check_place(gate, "gate"))
+    step.gate.as_ref().map_or(Ok(()), |gate| check_place(gate, "gate"))?;
+    step.holding.as_ref().map_or(Ok(()), |lock| check_place(lock, "holding"))
 }
 
 fn is_one_access(before: &ReproducerStep, step: &ReproducerStep) -> bool {

@@ -7,8 +7,8 @@ use unpick_problem::Problem;
 use crate::plan::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
 use crate::program::Program;
 
-use super::search::{Found, FoundCall, Need, search};
-use super::{Reproducer, ReproducerStep, SourcePlace, StepKind};
+use super::search::{Found, FoundCall, Need, need_of, search};
+use super::{DEADLOCK, Reproducer, ReproducerStep, SourcePlace, StepKind};
 
 /// More ways to a place than this are not told apart.
 const MOST_WAYS: usize = 8;
@@ -24,7 +24,8 @@ pub struct Matched {
 impl Reproducer {
     /// Finds all steps in a program. A step that is not there any more is a problem; a gate is only a change.
     pub fn matched(&self, program: &Program) -> Result<Matched, Problem> {
-        let mut matching = Matching { program, changes: Vec::new() };
+        let is_deadlock = self.pattern == DEADLOCK;
+        let mut matching = Matching { program, is_deadlock, changes: Vec::new() };
         let mut steps = Vec::new();
         for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| !step.with_previous) {
             let variable = self.pattern_id().map(|pattern| pattern.steps()[at].variable as u8);
@@ -35,6 +36,7 @@ impl Reproducer {
             budget: Duration::from_millis(self.budget_ms.into()),
             bound: self.bound.into(),
             ignored: self.ignore_first.into(),
+            rounds: self.rounds.into(),
             linger: Duration::from_micros(self.linger_us.into()),
             meet: self.meet,
             ..Plan::forcing(steps)
@@ -48,6 +50,8 @@ type Ways = Vec<Vec<CallPlace>>;
 
 struct Matching<'p> {
     program: &'p Program,
+    /// Its threads meet where they wait.
+    is_deadlock: bool,
     changes: Vec<String>,
 }
 
@@ -59,13 +63,17 @@ impl<'p> Matching<'p> {
         variable: Option<u8>,
     ) -> Result<PlanStep, Problem> {
         let missing = |why: String| gone(self.program, step, number, &why);
-        let (found, ways) = self.found(&step.at, need_of(step)).map_err(missing)?;
+        let need = need_of(step.kind, step.bytes.into(), self.is_deadlock);
+        let (found, ways) = self.found(&step.at, need).map_err(missing)?;
         self.tell(&format!("step {number}"), &found);
+        let gates = self.gates(step.gate_or_holding(), number);
         Ok(PlanStep {
             role: step.role,
-            purpose: if step.kind == StepKind::Wait { Purpose::Meeting } else { Purpose::Step },
+            purpose: if self.is_deadlock { Purpose::Meeting } else { Purpose::Step },
             places: places(&step.at, &found, &ways),
-            gates: self.gates(step.gate.as_ref(), number),
+            // Without knowing the lock nobody can say who holds it.
+            must_hold: step.holding.is_some() && !gates.is_empty(),
+            gates,
             variable,
             // The completed plan knows it.
             operand: if step.kind == StepKind::Free { Operand::First } else { Operand::Unknown },
@@ -138,13 +146,6 @@ impl<'p> Matching<'p> {
     }
 }
 
-fn need_of(step: &ReproducerStep) -> Need {
-    match step.kind {
-        StepKind::Wait => Need::Lock,
-        kind => Need::Access { kind, bytes: step.bytes.into() },
-    }
-}
-
 fn places(place: &SourcePlace, found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
     let of_call = |found: &FoundCall<'_>| {
         let at = found.module.place(found.call.return_address);
@@ -162,6 +163,8 @@ fn shown(step: &ReproducerStep) -> String {
         StepKind::Write => "write",
         StepKind::Free => "free",
         StepKind::Wait => "wait",
+        StepKind::Lock => "lock",
+        StepKind::Notify => "notify",
     };
     let of = step.variable.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
     format!("{kind}{of} {}", place_in_words(&step.at))

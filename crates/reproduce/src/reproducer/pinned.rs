@@ -1,19 +1,20 @@
-//! From a finding or a deadlock to a reproducer.
+//! From a finding or a hang to a reproducer.
 //!
 //! Takes   the finding, and the program it was found in, of the same build.      Gives  the same order in the words of the source.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use unpick_findings::{AccessKind, Finding, FindingAccess, Hang};
+use unpick_findings::{AccessKind, Finding, FindingAccess, Hang, LostDeed};
 use unpick_problem::Problem;
 
 use crate::plan::{CallPlace, Plan, PlanPlace, PlanStep, Purpose, is_with_previous, steps_of};
 use crate::program::Program;
 
-use super::search::{FoundCall, Need, search};
+use super::search::{FoundCall, Need, need_of, search};
 use super::{
-    DEADLOCK, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep, SourcePlace, StepKind,
+    DEADLOCK, LOST_NOTIFICATION, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep,
+    SourcePlace, StepKind,
 };
 
 /// What is run.
@@ -47,17 +48,20 @@ impl Reproducer {
         Ok(pin.reproducer(&finding.pattern, &finding.sentence, steps))
     }
 
-    /// The meeting of a deadlock.
-    pub fn of_deadlock(
+    /// The meeting of a deadlock, or the order in which a notification was lost.
+    pub fn of_hang(
         hang: &Hang,
         subject: &Subject,
         program: &Program,
     ) -> Result<Reproducer, Problem> {
         let pin = Pin { subject, program };
-        let plan = Plan::of_deadlock(hang)?;
-        let steps = plan.steps.iter().map(|step| pin.step(step, StepKind::Wait));
+        let plan = Plan::of_hang(hang)?;
+        let lost = hang.lost_notification().filter(|_| !hang.deadlock);
+        let kind = |at: usize| lost.map_or(StepKind::Wait, |lost| kind_of(lost.steps[at].deed));
+        let steps = plan.steps.iter().enumerate().map(|(at, step)| pin.step(step, kind(at)));
         let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
-        Ok(pin.reproducer(DEADLOCK, &hang.sentence, steps))
+        let pattern = if lost.is_some() { LOST_NOTIFICATION } else { DEADLOCK };
+        Ok(pin.reproducer(pattern, &hang.sentence, steps))
     }
 
     /// As long and as often as a plan holds threads.
@@ -72,6 +76,7 @@ impl Reproducer {
             budget_ms: milliseconds(plan.budget),
             bound: count(plan.bound),
             ignore_first: count(plan.ignored),
+            rounds: count(plan.rounds),
             linger_us: u32::try_from(plan.linger.as_micros()).unwrap_or(u32::MAX),
             meet: plan.meet,
             ..self
@@ -83,6 +88,14 @@ impl Reproducer {
 fn microseconds_if_short(time: Duration) -> Option<u32> {
     let short = Some(time).filter(|time| *time < Duration::from_millis(1))?;
     u32::try_from(short.as_micros()).ok().map(|time| time.max(1))
+}
+
+fn kind_of(deed: LostDeed) -> StepKind {
+    match deed {
+        LostDeed::Waits => StepKind::Wait,
+        LostDeed::Locks => StepKind::Lock,
+        LostDeed::Notifies => StepKind::Notify,
+    }
 }
 
 struct Pin<'p> {
@@ -105,6 +118,7 @@ impl Pin<'_> {
             budget_ms: super::default_budget(),
             bound: 0,
             ignore_first: 0,
+            rounds: 0,
             linger_us: 0,
             meet: false,
             oracle: self.subject.oracle.clone(),
@@ -128,12 +142,13 @@ impl Pin<'_> {
     }
 
     fn step(&self, step: &PlanStep, kind: StepKind) -> Result<ReproducerStep, Problem> {
-        let need = match step.purpose {
-            Purpose::Step => Need::Access { kind, bytes: step.bytes },
-            _ => Need::Lock,
-        };
+        let need = need_of(kind, step.bytes, step.purpose == Purpose::Meeting);
         let first = |places: &[PlanPlace], need| {
             places.first().map(|place| self.place(place, need, &step.shown)).transpose()
+        };
+        let (gate, holding) = match first(&step.gates, Need::Lock)? {
+            lock if step.must_hold => (None, lock),
+            lock => (lock, None),
         };
         Ok(ReproducerStep {
             role: step.role,
@@ -142,12 +157,14 @@ impl Pin<'_> {
             bytes: u32::try_from(step.bytes).unwrap_or(u32::MAX),
             with_previous: false,
             at: first(&step.places, need)?.unwrap_or_default(),
-            gate: first(&step.gates, Need::Lock)?,
+            gate,
+            holding,
         })
     }
 
     fn place(&self, place: &PlanPlace, need: Need, of: &str) -> Result<SourcePlace, Problem> {
-        let inside_library = if need == Need::Lock { self.calls_inside_library(place) } else { 0 };
+        let is_access = matches!(need, Need::Access { .. });
+        let inside_library = if is_access { 0 } else { self.calls_inside_library(place) };
         let at = inside_library.checked_sub(1).map_or(&place.at, |last| &place.calls[last]);
         let via = place.calls[inside_library..].iter();
         let via = via.map(|call| self.call(call, Need::Function, of));

@@ -23,6 +23,16 @@ pub enum Need {
     Function,
 }
 
+/// What a step needs; at a meeting threads wait for locks.
+pub fn need_of(kind: StepKind, bytes: u64, is_meeting: bool) -> Need {
+    match kind {
+        StepKind::Lock => Need::Lock,
+        StepKind::Wait if is_meeting => Need::Lock,
+        StepKind::Wait | StepKind::Notify => Need::Function,
+        StepKind::Read | StepKind::Write | StepKind::Free => Need::Access { kind, bytes },
+    }
+}
+
 /// Calls that were found, all of one line.
 #[derive(Default)]
 pub struct Found<'p> {
@@ -136,7 +146,7 @@ impl<'s> Search<'s> {
         let fits = match kind {
             StepKind::Read => deed.reads,
             StepKind::Write => deed.writes,
-            StepKind::Free | StepKind::Wait => false,
+            StepKind::Free | StepKind::Wait | StepKind::Lock | StepKind::Notify => false,
         };
         let same_length = bytes == 0 || deed.bytes == 0 || bytes == deed.bytes;
         let fit = if same_length { Fit::SameKind } else { Fit::OtherLength };

@@ -8,7 +8,7 @@ use unpick_events::schedule::{
 
 use super::order::{Afterwards, Answer, Arrival, Bytes, GiveUp, Order};
 use super::outcome as told;
-use super::partners::{Obstacle, obstacle};
+use super::partners::{Obstacle, bit_of, obstacle};
 use super::plan::{Entry, Plan};
 use super::{ON, arm};
 use crate::frames;
@@ -163,6 +163,7 @@ pub fn arrive(site: usize, arguments: &Arguments) {
 fn come(thread: &Thread, site: usize, arguments: &Arguments) {
     let visit = Visit { thread, site, arguments };
     visit.count();
+    visit.note_lock();
     if let Some(step) = thread.let_on.take()
         && visit.is_step(step)
     {
@@ -201,7 +202,7 @@ impl Visit<'_> {
         with_board(|board| {
             for (at, entry) in arm::entries_at(&board.plan, self.site) {
                 told::add(told::of_place(&board.plan, at, outcome_place::ARRIVED), 1);
-                if self.is_called_from(entry) {
+                if entry.purpose != Purpose::Holding && self.fits(entry) {
                     board.order.came_to(entry.step);
                     told::add(told::of_step(entry.step, outcome_step::ARRIVED), 1);
                 }
@@ -209,10 +210,30 @@ impl Visit<'_> {
         });
     }
 
+    /// If it takes a lock here that counts for steps, that is known as held for these from its next acquisition on.
+    fn note_lock(&self) {
+        let noted = with_board(|board| {
+            let (mut steps, mut are_sent_on) = (0, false);
+            for (_, entry) in arm::entries_at(&board.plan, self.site) {
+                if entry.purpose == Purpose::Holding && self.fits(entry) {
+                    steps |= bit_of(entry.step);
+                    are_sent_on |=
+                        board.order.comes_round(&board.plan, self.thread.number(), entry);
+                }
+            }
+            (steps, are_sent_on)
+        });
+        let (steps, are_sent_on) = noted.unwrap_or_default();
+        self.thread.standing.takes_lock_for(steps);
+        if are_sent_on {
+            wake_all();
+        }
+    }
+
     fn is_step(&self, step: u8) -> bool {
         with_board(|board| {
             arm::entries_at(&board.plan, self.site)
-                .any(|(_, entry)| entry.step == step && entry.purpose != Purpose::Gate)
+                .any(|(_, entry)| entry.step == step && entry.purpose.is_step())
         })
         .unwrap_or(false)
     }
@@ -220,7 +241,7 @@ impl Visit<'_> {
     fn ask(&self) -> Answer {
         let answer = with_board(|board| {
             let arrivals = arm::entries_at(&board.plan, self.site)
-                .filter(|(_, entry)| self.is_called_from(entry))
+                .filter(|(_, entry)| board.plan.may_hold_at(entry) && self.fits(entry))
                 .map(|(_, entry)| Arrival { entry, bytes: self.bytes(entry) });
             let before = board.order.counts;
             let answer = board.order.arrive(&board.plan, self.thread.number(), arrivals, now());
@@ -239,7 +260,11 @@ impl Visit<'_> {
         Bytes { start: operand.wrapping_add(entry.distance), length: entry.bytes }
     }
 
-    /// Whether the calls that the entry asks for led here.
+    /// Whether the thread is here as the entry asks for: by these calls, with this lock.
+    fn fits(&self, entry: &Entry) -> bool {
+        self.is_called_from(entry) && (!entry.holds || self.thread.standing.holds_for(entry.step))
+    }
+
     fn is_called_from(&self, entry: &Entry) -> bool {
         let mut wanted = entry.calls().iter().map(arm::address_of);
         frames::innermost(self.thread).take(entry.calls().len()).eq(&mut wanted)

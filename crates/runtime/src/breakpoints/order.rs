@@ -196,6 +196,7 @@ pub struct Order {
     /// Counts meetings: who waits at one goes on when it has changed.
     meetings: u32,
     met: [(Who, u32); MOST_ROLES],
+    rounds: Rounds,
     region: Region,
     reversal: Reversal,
     /// First steps, and for `Reverse` last ones.
@@ -218,6 +219,13 @@ struct Region {
     /// Roles that have gone through since the last inverse hit, as bits, and by whom the first.
     seen: u32,
     seen_by: Who,
+}
+
+/// Who is missing at a meeting, and comes by without going there.
+struct Rounds {
+    made: u64,
+    /// By role: who was at the meeting and need not wait any more.
+    sent_on: [Who; MOST_ROLES],
 }
 
 /// `Reverse`: what was made.
@@ -247,6 +255,7 @@ impl Order {
             next_excuse: 0,
             meetings: 0,
             met: [(0, 0); MOST_ROLES],
+            rounds: Rounds { made: 0, sent_on: [NOBODY; MOST_ROLES] },
             region: Region {
                 owner: None,
                 is_leaving: false,
@@ -439,7 +448,7 @@ impl Order {
         let known = self.excused.iter_mut().find(|excused| **excused == (who, entry.step));
         let Some(known) = known else { return false };
         *known = (0, 0);
-        entry.purpose != Purpose::Gate
+        entry.purpose.is_step()
     }
 
     // Force
@@ -463,7 +472,7 @@ impl Order {
         if plan.ignored > 0 && self.is_ignored(plan, entry) {
             return Answer::Pass;
         }
-        let is_first = entry.step == 0 && entry.purpose != Purpose::Gate;
+        let is_first = entry.step == 0 && entry.purpose.is_step();
         if is_first {
             let is_known = entry.variable.is_some() && arrival.bytes.are_known();
             self.first_asked = is_known.then_some(arrival.bytes);
@@ -489,7 +498,7 @@ impl Order {
         if !is_due || self.is_early {
             return self.wait_unless_excused(who, entry);
         }
-        if entry.purpose == Purpose::Gate {
+        if !entry.purpose.is_step() {
             return Answer::Pass;
         }
         self.make(plan, who, arrival, now);
@@ -693,6 +702,7 @@ impl Order {
             return Answer::Make { step: entry.step };
         }
         self.met[entry.role as usize] = (who, self.meetings);
+        self.rounds.made = 0;
         Answer::Wait { step: entry.step }
     }
 
@@ -701,6 +711,11 @@ impl Order {
         let met = &mut self.met[entry.role as usize];
         if met.0 != who {
             return None;
+        }
+        let sent_on = &mut self.rounds.sent_on[entry.role as usize];
+        if core::mem::replace(sent_on, NOBODY) == who {
+            *met = (0, 0);
+            return Some(Answer::Pass);
         }
         if met.1 != self.meetings {
             *met = (0, 0);
@@ -711,6 +726,25 @@ impl Order {
         }
         *met = (0, 0);
         None
+    }
+
+    /// A thread takes the lock with which it would come to a meeting; told once for each time. It was let on when the others were there;
+    /// if it has not come since, they go on: what it does does not lead there now. Whether they do.
+    pub fn comes_round(&mut self, plan: &Plan, who: Who, entry: &Entry) -> bool {
+        let is_missing = self.next > 0 && entry.step >= self.next && !self.has_role(who);
+        if plan.mode != Mode::Force || plan.rounds == 0 || !is_missing {
+            return false;
+        }
+        self.rounds.made += 1;
+        if self.rounds.made < plan.rounds {
+            return false;
+        }
+        for (role, met) in self.met.iter().enumerate() {
+            let is_there = met.0 != NOBODY && self.roles[role] == Some(met.0);
+            self.rounds.sent_on[role] = if is_there { met.0 } else { NOBODY };
+        }
+        self.begin_anew(self.since);
+        true
     }
 
     // Serialise

@@ -2,9 +2,9 @@
 //!
 //! Kept only while there is a schedule, from the same events that are recorded.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 use unpick_events::Kind;
-use unpick_events::kind::lock_flags::{IS_RUST, TIMED};
+use unpick_events::kind::lock_flags::{BY_CONDITION, IS_RUST, TIMED};
 
 use crate::sys;
 use crate::thread::{self, Thread};
@@ -19,6 +19,10 @@ pub struct Standing {
     /// The lock it waits for.
     wanted: AtomicU64,
     held: [AtomicU64; MOST_LOCKS],
+    /// By lock that is held: the steps, as bits, for which it counts that it was taken where it was.
+    held_for: [AtomicU16; MOST_LOCKS],
+    /// The same, of a lock that the thread is about to take.
+    takes_for: AtomicU16,
     /// If it is held by us: which change it has seen last, plus 1. Who has not seen the latest may go on at once.
     pub held_since_change: AtomicU64,
     /// Its number in the kernel.
@@ -31,23 +35,56 @@ impl Standing {
         self.wanted.store(0, Relaxed);
         self.held_since_change.store(0, Relaxed);
         self.held.iter().for_each(|lock| lock.store(0, Relaxed));
+        self.held_for.iter().for_each(|steps| steps.store(0, Relaxed));
+        self.takes_for.store(0, Relaxed);
     }
 
     fn add_lock(&self, lock: u64) {
-        if let Some(free) = self.held.iter().find(|held| held.load(Relaxed) == 0) {
+        let takes_for = self.takes_for.load(Relaxed);
+        self.takes_for.store(0, Relaxed);
+        let free = self.held.iter().zip(&self.held_for).find(|(held, _)| held.load(Relaxed) == 0);
+        if let Some((free, held_for)) = free {
+            held_for.store(takes_for, Relaxed);
             free.store(lock, Relaxed);
         }
     }
 
+    /// A lock that is held several times goes as often; what was taken last goes first.
     fn remove_lock(&self, lock: u64) {
-        if let Some(held) = self.held.iter().find(|held| held.load(Relaxed) == lock) {
+        if let Some(held) = self.held.iter().rev().find(|held| held.load(Relaxed) == lock) {
             held.store(0, Relaxed);
         }
+    }
+
+    /// A wait at a condition gives the lock back, and gets it again: then it counts for what it did before.
+    fn lend_lock(&self, lock: u64) {
+        let mut held = self.held.iter().zip(&self.held_for).rev();
+        if let Some((_, held_for)) = held.find(|(held, _)| held.load(Relaxed) == lock) {
+            self.takes_for.store(held_for.load(Relaxed), Relaxed);
+        }
+        self.remove_lock(lock);
+    }
+
+    /// The thread is where it takes a lock that counts for these steps, as bits.
+    pub fn takes_lock_for(&self, steps: u16) {
+        self.takes_for.store(steps, Relaxed);
+    }
+
+    /// Whether it holds a lock that counts for a step.
+    pub fn holds_for(&self, step: u8) -> bool {
+        let counts = |steps: &AtomicU16| steps.load(Relaxed) & bit_of(step) != 0;
+        let mut held = self.held.iter().zip(&self.held_for);
+        held.any(|(held, held_for)| held.load(Relaxed) != 0 && counts(held_for))
     }
 
     fn holds(&self, lock: u64) -> bool {
         self.held.iter().any(|held| held.load(Relaxed) == lock)
     }
+}
+
+/// Steps as bits.
+pub fn bit_of(step: u8) -> u16 {
+    1_u16.checked_shl(step.into()).unwrap_or(0)
 }
 
 /// The thread synchronises: it may be about to wait, or has got or given something.
@@ -57,6 +94,7 @@ pub fn note_synchronisation(thread: &Thread, kind: Kind, flags: u16, object: u64
     match kind {
         // Releases of Rust's locks are no events.
         Kind::Acquire if !is_rust => standing.add_lock(object),
+        Kind::Release if flags & BY_CONDITION != 0 => standing.lend_lock(object),
         Kind::Release if !is_rust => standing.remove_lock(object),
         Kind::KernelThread => standing.kernel_id.store(object as u32, Relaxed),
         _ => {}

@@ -23,6 +23,8 @@ pub struct Entry {
     pub distance: u64,
     pub calls: [Call; MOST_CALLS],
     pub call_count: u8,
+    /// It counts only for a thread that holds a lock taken at a `Holding` place of the step.
+    pub holds: bool,
 }
 
 /// A call that leads to a place.
@@ -47,6 +49,7 @@ impl Entry {
         distance: 0,
         calls: [NO_CALL; MOST_CALLS],
         call_count: 0,
+        holds: false,
     };
 
     pub fn calls(&self) -> &[Call] {
@@ -95,6 +98,8 @@ pub struct Plan {
     /// 0: no bound.
     pub bound: u64,
     pub ignored: u64,
+    /// 0: who waits at a meeting waits as long as it may.
+    pub rounds: u64,
     pub stop: bool,
     /// Nanoseconds.
     pub linger: u64,
@@ -115,6 +120,7 @@ impl Plan {
         budget: 0,
         bound: 0,
         ignored: 0,
+        rounds: 0,
         stop: false,
         linger: 0,
         meet: false,
@@ -140,7 +146,7 @@ impl Plan {
 
     /// Where the first step is made.
     pub fn first_step(&self) -> Option<&Entry> {
-        self.entries().iter().find(|entry| entry.step == 0 && entry.purpose != Purpose::Gate)
+        self.entries().iter().find(|entry| entry.step == 0 && entry.purpose.is_step())
     }
 
     /// Whether the first step is all that its role does.
@@ -174,6 +180,12 @@ impl Plan {
         role.first == entry.step && (entry.purpose == Purpose::Gate) == role.has_gate
     }
 
+    /// Whether a thread may have to wait here. Where a lock is taken for a meeting it does if the meeting goes by rounds: none begins
+    /// before the others are there.
+    pub fn may_hold_at(&self, entry: &Entry) -> bool {
+        entry.purpose != Purpose::Holding || self.mode == Mode::Force && self.rounds > 0
+    }
+
     /// Reads words into `self`. False if they are no schedule: then nothing of it may be used.
     pub fn read(&mut self, words: &[u64]) -> bool {
         self.read_or_nothing(words).is_some()
@@ -190,6 +202,7 @@ impl Plan {
         self.budget = head[header::BUDGET];
         self.bound = head[header::BOUND];
         self.ignored = head[header::IGNORED];
+        self.rounds = head[header::ROUNDS];
         self.stop = head[header::STOP] != 0;
         self.linger = head[header::LINGER];
         self.steps = most(header::STEPS, MOST_STEPS)? as u8;
@@ -267,6 +280,7 @@ fn read_place(words: &[u64], modules: u8, steps: u8) -> Option<Entry> {
         distance: words[place::DISTANCE],
         calls: [NO_CALL; MOST_CALLS],
         call_count: below(place::CALLS, MOST_CALLS as u64 + 1)?,
+        holds: words[place::HOLDS] != 0,
     };
     let calls = words[place::FIRST_CALL..place::DISTANCE].chunks_exact(2);
     for (call, words) in entry.calls.iter_mut().zip(calls).take(entry.call_count as usize) {

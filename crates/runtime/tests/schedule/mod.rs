@@ -19,6 +19,8 @@ pub struct Place {
     /// Offsets in the same module, innermost first.
     pub calls: Vec<u64>,
     pub distance: u64,
+    /// It counts only with a lock that was taken at a `holding` place of the step.
+    pub holds: bool,
 }
 
 impl Place {
@@ -35,6 +37,7 @@ impl Place {
             bytes: 4,
             calls: Vec::new(),
             distance: 0,
+            holds: false,
         }
     }
 
@@ -48,6 +51,11 @@ impl Place {
         let operand = Operand::Unknown;
         let variable = None;
         Place { purpose: Purpose::Meeting, variable, operand, ..Place::step(step, role, offset) }
+    }
+
+    /// Where the lock for a step is taken.
+    pub fn holding(step: u64, role: u64, offset: u64) -> Place {
+        Place { purpose: Purpose::Holding, ..Place::gate(step, role, offset) }
     }
 
     #[must_use]
@@ -72,6 +80,7 @@ impl Place {
         words[place::BYTES] = self.bytes;
         words[place::CALLS] = self.calls.len() as u64;
         words[place::DISTANCE] = self.distance;
+        words[place::HOLDS] = u64::from(self.holds);
         for (at, offset) in self.calls.iter().enumerate() {
             words[place::FIRST_CALL + 2 * at] = self.module;
             words[place::FIRST_CALL + 2 * at + 1] = *offset;
@@ -87,6 +96,7 @@ pub struct Schedule {
     pub budget: u64,
     pub bound: u64,
     pub ignored: u64,
+    pub rounds: u64,
     pub linger: u64,
     pub meet: bool,
     /// Paths.
@@ -105,6 +115,7 @@ impl Schedule {
             budget: 10 * SECOND,
             bound: 0,
             ignored: 0,
+            rounds: 0,
             linger: 0,
             meet: false,
             modules,
@@ -128,6 +139,7 @@ impl Schedule {
         words[header::BUDGET] = self.budget;
         words[header::BOUND] = self.bound;
         words[header::IGNORED] = self.ignored;
+        words[header::ROUNDS] = self.rounds;
         words[header::LINGER] = self.linger;
         words[header::MEET] = u64::from(self.meet);
         words[header::STEPS] = self.steps();
