@@ -478,12 +478,12 @@ fn all_threads_at_a_meeting_to_which_one_is_missing() {
     assert_eq!(subject.check_unharmed(&["locked"], &force(places)).hits(), 0);
 }
 
-/// How many came to a step at `place` that counts only with the lock that is taken at `lock`.
+/// How often a step is made at `place` that counts only with the lock that is taken at `lock`.
 fn arrived_with_lock(subject: &Subject, way: &str, place: u64, lock: u64) -> u64 {
     let step = Place { holds: true, ..Place::step(0, 0, place) };
     let places = vec![step, Place::holding(0, 0, lock), Place::step(1, 1, subject.code.put())];
     let schedule = Schedule { pause: 0, ..force(places) };
-    subject.check_unharmed(&[way], &schedule).of_step(0, outcome_step::ARRIVED)
+    subject.check_unharmed(&[way], &schedule).of_step(0, outcome_step::MADE)
 }
 
 #[test]

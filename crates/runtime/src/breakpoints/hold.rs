@@ -202,10 +202,14 @@ impl Visit<'_> {
         with_board(|board| {
             for (at, entry) in arm::entries_at(&board.plan, self.site) {
                 told::add(told::of_place(&board.plan, at, outcome_place::ARRIVED), 1);
-                if entry.purpose != Purpose::Holding && self.fits(entry) {
-                    board.order.came_to(entry.step);
-                    told::add(told::of_step(entry.step, outcome_step::ARRIVED), 1);
+                if entry.purpose == Purpose::Holding || !self.is_called_from(entry) {
+                    continue;
                 }
+                // Who comes without its lock has come, but does not count: a fix may have moved the lock.
+                if self.fits(entry) {
+                    board.order.came_to(entry.step);
+                }
+                told::add(told::of_step(entry.step, outcome_step::ARRIVED), 1);
             }
         });
     }
