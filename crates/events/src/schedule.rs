@@ -66,7 +66,8 @@ pub mod header {
 pub enum Mode {
     /// Steps are made in their order: who comes early waits.
     Force = 0,
-    /// No thread is between the first and the last step of a role while another is: as if all were under one lock.
+    /// No thread is between the first and the last step of a role, or its exits if it has any, while another is: as if all were under
+    /// one lock.
     Serialise = 1,
     /// The first step waits until the last has been made.
     Reverse = 2,
@@ -119,6 +120,8 @@ pub enum Purpose {
     Meeting = 2,
     /// Here a thread takes the lock with which it has to come to the step. It waits here only if a meeting goes by rounds.
     Holding = 3,
+    /// `Serialise`: here a role is done with all it does, and not at its last step.
+    Exit = 4,
 }
 
 impl Purpose {
@@ -128,7 +131,7 @@ impl Purpose {
     }
 
     pub fn from_word(word: u64) -> Option<Purpose> {
-        [Purpose::Step, Purpose::Gate, Purpose::Meeting, Purpose::Holding]
+        [Purpose::Step, Purpose::Gate, Purpose::Meeting, Purpose::Holding, Purpose::Exit]
             .into_iter()
             .find(|purpose| *purpose as u64 == word)
     }

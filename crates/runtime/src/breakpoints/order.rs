@@ -11,7 +11,8 @@
 //! Where the threads of the first two steps shall meet, each waits at its step until the other is there on the same bytes. Who was there first
 //! goes on when the other has come for other bytes: so two that go through an array from its two ends meet somewhere. If the first step's
 //! thread is about to come to where the other waits it goes on itself: what it does on the way to its step may turn the other away.
-//! **Serialise**: only one thread at a time is between the entrance of a role and its last step.
+//! **Serialise**: only one thread at a time is between the entrance of a role and its last step, or its exit if it has one. Who comes
+//! first waits for a second one: what nobody else comes near to need not be kept apart.
 //! **Reverse**: the first step waits until the last one has been made, and has not been for a little while.
 //!
 //! Misses  that a thread has made its step before its next event arrives; after `SETTLED` it is taken for granted.
@@ -219,6 +220,14 @@ struct Region {
     /// Roles that have gone through since the last inverse hit, as bits, and by whom the first.
     seen: u32,
     seen_by: Who,
+    /// Who has left last.
+    last_inside: Who,
+    /// The last one that was told to wait, if it is at its step.
+    waits_at_step: Who,
+    /// Two threads were at entrances at the same time, or it was in vain to wait for that.
+    has_met: bool,
+    /// How often it was in vain.
+    lonely: u8,
 }
 
 /// Who is missing at a meeting, and comes by without going there.
@@ -227,6 +236,10 @@ struct Rounds {
     /// By role: who was at the meeting and need not wait any more.
     sent_on: [Who; MOST_ROLES],
 }
+/// After so many inverse hits, who comes first enters first: to take turns is slow.
+const MOST_FAIR: u64 = 64;
+/// More often nobody waits for a second thread at an entrance.
+const MOST_LONELY: u8 = 3;
 
 /// `Reverse`: what was made.
 struct Reversal {
@@ -263,6 +276,10 @@ impl Order {
                 is_disturbed: false,
                 seen: 0,
                 seen_by: 0,
+                last_inside: NOBODY,
+                waits_at_step: NOBODY,
+                has_met: false,
+                lonely: 0,
             },
             reversal: Reversal { last_seen: 0, is_counted: false },
             first_made: Made::none(),
@@ -348,6 +365,10 @@ impl Order {
         self.wait_of(who).is_some()
     }
 
+    fn others_waiting(&self, who: Who) -> impl Iterator<Item = &Waiting> {
+        self.waiting.iter().filter(move |waiting| waiting.who != NOBODY && waiting.who != who)
+    }
+
     fn wait_of(&self, who: Who) -> Option<&Waiting> {
         self.waiting.iter().find(|waiting| waiting.who == who)
     }
@@ -391,7 +412,10 @@ impl Order {
                 self.begin_anew(now);
             }
             Mode::Force => self.excuse(who, step),
-            Mode::Serialise => self.rob(plan, who, step),
+            Mode::Serialise => {
+                self.note_loneliness(why);
+                self.rob(plan, who, step, now);
+            }
             // At its step, it makes it now; after a gate it will come there.
             Mode::Reverse if plan.has_gate_before_first() => {}
             Mode::Reverse => self.first_is_made(who, wait.for_bytes),
@@ -464,6 +488,9 @@ impl Order {
 
     fn force(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
         let entry = arrival.entry;
+        if entry.purpose == Purpose::Exit {
+            return Answer::Pass;
+        }
         if entry.purpose == Purpose::Meeting
             && let Some(answer) = self.at_meeting(who, entry)
         {
@@ -590,9 +617,8 @@ impl Order {
         if self.sent_on.take_if(|sent| *sent == who).is_some() {
             return Some(self.go_on(who, arrival));
         }
-        let is_other = |wait: &Waiting| wait.who != NOBODY && wait.who != who;
-        let is_partner = |wait: &&Waiting| is_other(wait) && wait.at_step == 1 - entry.step;
-        match self.waiting.iter().find(is_partner) {
+        let partner = self.others_waiting(who).find(|wait| wait.at_step == 1 - entry.step);
+        match partner {
             Some(partner) if partner.for_bytes.may_be(arrival.bytes) => return None,
             Some(partner) if self.comes_next_to(arrival, partner.for_bytes) => {
                 return Some(self.go_on(who, arrival));
@@ -752,8 +778,11 @@ impl Order {
     fn serialise(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
         let entry = arrival.entry;
         let is_inside = self.region.owner.is_some_and(|(owner, _)| owner == who);
-        let enters = !is_inside && plan.is_entrance(entry);
-        if enters && self.region.owner.is_some() {
+        let enters = !is_inside && entry.purpose != Purpose::Exit && plan.is_entrance(entry);
+        let must_wait =
+            self.region.owner.is_some() || self.waits_for_second(who) || self.gives_way(who);
+        if enters && must_wait {
+            self.region.waits_at_step = if entry.purpose.is_step() { who } else { NOBODY };
             return Answer::Wait { step: entry.step };
         }
         if enters {
@@ -764,11 +793,28 @@ impl Order {
         self.perhaps_leave(plan, who, entry, now)
     }
 
+    /// Whether a thread that may enter waits until another one wants to as well.
+    fn waits_for_second(&mut self, who: Who) -> bool {
+        let is_second = self.others_waiting(who).next().is_some();
+        self.region.has_met |= is_second;
+        !self.region.has_met
+    }
+
+    /// Whether a thread that was inside last lets another go first: else a quick one does all it has to do while the other wakes up.
+    fn gives_way(&self, who: Who) -> bool {
+        self.region.last_inside == who
+            && self.counts.inverse_hits < MOST_FAIR
+            && self.others_waiting(who).next().is_some()
+    }
+
     /// Counts a hit if one who was robbed of the region goes on in it after another's step: what was to be kept apart was not.
     fn watch_robbed(&mut self, plan: &Plan, who: Who, entry: &Entry) {
         let Some(robbed) = self.region.robbed else { return };
-        let is_step = entry.purpose != Purpose::Gate;
-        if robbed == who && plan.is_first_of_role(entry) {
+        let is_step = entry.purpose.is_step();
+        // In a whole function, the first step may come again and again.
+        let has_exit = plan.role(entry.role).is_some_and(|role| role.has_exit);
+        let begins = plan.is_first_of_role(entry) && (!has_exit || !is_step);
+        if robbed == who && (begins || entry.purpose == Purpose::Exit) {
             // It was not inside any more: it begins again.
             self.region.robbed = None;
         } else if robbed == who && is_step {
@@ -781,12 +827,19 @@ impl Order {
 
     fn perhaps_leave(&mut self, plan: &Plan, who: Who, entry: &Entry, now: u64) -> Answer {
         let Some((owner, role)) = self.region.owner else { return Answer::Pass };
-        let is_last = plan.role(role).is_some_and(|role| role.last == entry.step);
-        if owner != who || entry.role != role || !is_last || entry.purpose == Purpose::Gate {
+        let is_end = plan.role(role).is_some_and(|role| match role.has_exit {
+            true => entry.purpose == Purpose::Exit,
+            false => entry.purpose.is_step() && role.last == entry.step,
+        });
+        if owner != who || entry.role != role || !is_end {
             return Answer::Pass;
         }
         self.region.is_leaving = true;
-        self.making = Some(Making { who, since: now });
+        // Whoever is at an exit has made all its steps.
+        match entry.purpose {
+            Purpose::Exit => self.leave_region(who),
+            _ => self.making = Some(Making { who, since: now }),
+        }
         Answer::Make { step: entry.step }
     }
 
@@ -796,6 +849,7 @@ impl Order {
             return;
         }
         self.region.owner = None;
+        self.region.last_inside = who;
         self.region.is_leaving = false;
         if self.region.robbed == Some(who) {
             self.region.robbed = None;
@@ -810,23 +864,37 @@ impl Order {
         }
     }
 
+    /// Who waits while nobody is inside waits for a second thread, which may never come.
+    fn note_loneliness(&mut self, why: GiveUp) {
+        if self.region.owner.is_none() && why != GiveUp::Alone {
+            self.region.lonely = self.region.lonely.saturating_add(1);
+            self.region.has_met |= self.region.lonely >= MOST_LONELY;
+        }
+    }
+
     /// Who has waited long enough takes the region from its owner, who may never leave it.
-    fn rob(&mut self, plan: &Plan, who: Who, step: u8) {
+    fn rob(&mut self, plan: &Plan, who: Who, step: u8, now: u64) {
         let role = (0..MOST_ROLES as u8)
             .find(|role| plan.role(*role).is_some_and(|role| role.first == step));
         self.region.robbed = self.region.owner.map(|(owner, _)| owner);
-        // Who waited at its step makes it now.
-        self.region.is_disturbed =
-            role.and_then(|role| plan.role(role)).is_some_and(|role| !role.has_gate);
+        // Who waited at its step makes it now; it may be all there is to do.
+        let is_at_step = self.region.waits_at_step == who;
+        let is_all = role
+            .and_then(|role| plan.role(role))
+            .is_some_and(|role| role.last == step && !role.has_exit);
+        self.region.is_disturbed = is_at_step;
         self.region.owner = role.map(|role| (who, role));
-        self.region.is_leaving = false;
-        self.making = None;
+        self.region.is_leaving = is_at_step && is_all;
+        self.making = self.region.is_leaving.then_some(Making { who, since: now });
     }
 
     // Reverse
 
     fn reverse(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
         let entry = arrival.entry;
+        if entry.purpose == Purpose::Exit {
+            return Answer::Pass;
+        }
         if entry.step == 0 {
             return self.first_of_reversal(plan, who, arrival, now);
         }

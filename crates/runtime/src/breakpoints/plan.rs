@@ -87,6 +87,8 @@ pub struct Role {
     pub last: u8,
     /// There is a gate in front of its first step.
     pub has_gate: bool,
+    /// It is done at an exit, not at its last step.
+    pub has_exit: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,12 +240,18 @@ impl Plan {
         for at in 0..self.entry_count as usize {
             let Entry { step, purpose, role, .. } = self.entries[at];
             let role = self.roles.get_mut(role as usize)?;
-            let known = role.get_or_insert(Role { first: step, last: step, has_gate: false });
+            let known = role.get_or_insert(Role {
+                first: step,
+                last: step,
+                has_gate: false,
+                has_exit: false,
+            });
             if step < known.first {
                 *known = Role { first: step, has_gate: false, ..*known };
             }
             known.last = known.last.max(step);
             known.has_gate |= purpose == Purpose::Gate && step == known.first;
+            known.has_exit |= purpose == Purpose::Exit;
         }
         Some(())
     }

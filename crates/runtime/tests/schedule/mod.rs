@@ -47,6 +47,11 @@ impl Place {
         Place { purpose: Purpose::Gate, variable: None, operand, ..Place::step(step, role, offset) }
     }
 
+    pub fn exit(step: u64, role: u64, offset: u64) -> Place {
+        let operand = Operand::Unknown;
+        Place { purpose: Purpose::Exit, variable: None, operand, ..Place::step(step, role, offset) }
+    }
+
     pub fn meeting(step: u64, role: u64, offset: u64) -> Place {
         let operand = Operand::Unknown;
         let variable = None;
