@@ -19,7 +19,24 @@ pub struct Confirmed {
     pub inverse_hits: u32,
     /// Those of `inverse_hits` that failed.
     pub inverse_failures: u32,
+    /// In the inverse runs the whole function that makes the accesses was kept apart: there is more than one gap in it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub whole_function: bool,
+    /// Runs that passed although the order came about, while the cause was kept from coming about: it is not enough.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub harmless_runs: u32,
+    /// Runs that failed although the order did not come about, while the cause was forced: it is not needed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub needless_runs: u32,
     pub verdict: Confirmation,
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
+fn is_none(runs: &u32) -> bool {
+    *runs == 0
 }
 
 /// What an order has to do with the failure.
@@ -77,7 +94,7 @@ impl Findings {
 }
 
 /// Of the same run, with the same accesses. Names may be others: they are told apart by code.
-fn is_same(one: &Finding, other: &Finding) -> bool {
+pub(crate) fn is_same(one: &Finding, other: &Finding) -> bool {
     let code = |finding: &Finding| {
         let accesses = finding.accesses.iter();
         let code = accesses.map(|access| (access.role, access.kind, access.code.offset.clone()));

@@ -29,11 +29,8 @@ pub struct Choices {
 
 /// The findings of all runs.
 pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -> Findings {
-    let places = Places::new(&conclusion.code, names, &choices.working_folder);
-    let describer = Describer { conclusion, choices, words: AccessWords { places } };
-    let lines = describer.lines();
-    let is_own = |place: usize| describer.is_own(place);
-    let groups = group(conclusion, |site| lines[site as usize], is_own, choices.most_findings);
+    let describer = Describer::new(conclusion, names, choices);
+    let groups = describer.groups();
     let runs = &conclusion.runs;
     Findings {
         schema: SCHEMA.to_owned(),
@@ -50,13 +47,25 @@ pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -
     }
 }
 
-struct Describer<'c> {
-    conclusion: &'c Conclusion,
+pub(crate) struct Describer<'c> {
+    pub conclusion: &'c Conclusion,
     choices: &'c Choices,
     words: AccessWords<'c>,
 }
 
-impl Describer<'_> {
+impl<'c> Describer<'c> {
+    pub fn new(conclusion: &'c Conclusion, names: &'c dyn Names, choices: &'c Choices) -> Self {
+        let places = Places::new(&conclusion.code, names, &choices.working_folder);
+        Describer { conclusion, choices, words: AccessWords { places } }
+    }
+
+    /// One per cause.
+    pub fn groups(&self) -> Vec<Group> {
+        let lines = self.lines();
+        let is_own = |place: usize| self.is_own(place);
+        group(self.conclusion, |site| lines[site as usize], is_own, self.choices.most_findings)
+    }
+
     /// For every site the number of its line of source; a site without one has a number of its own.
     /// Only sites of patterns with evidence are looked up: naming is slow.
     fn lines(&self) -> Vec<u32> {
@@ -74,7 +83,7 @@ impl Describer<'_> {
     }
 
     /// Whether the user wrote the code of any access of a pattern: the cause is hardly in code that others use as well.
-    fn is_own(&self, place: usize) -> bool {
+    pub fn is_own(&self, place: usize) -> bool {
         self.example(place).is_none_or(|example| self.words.is_own(example))
     }
 
@@ -84,7 +93,7 @@ impl Describer<'_> {
         groups.iter().filter_map(|group| self.finding(group, better(group) as u32 + 1)).collect()
     }
 
-    fn finding(&self, group: &Group, rank: u32) -> Option<Finding> {
+    pub fn finding(&self, group: &Group, rank: u32) -> Option<Finding> {
         let ranked = &self.conclusion.ranked[group.leader];
         let example = self.example(group.leader)?;
         let accesses = self.words.accesses(ranked.key.pattern, example);

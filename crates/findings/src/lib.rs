@@ -20,6 +20,7 @@ mod names;
 mod paths;
 mod places;
 mod sentences;
+mod understudies;
 mod unseen;
 
 pub use active::{Active, TriedOrder};
@@ -35,4 +36,5 @@ pub use hang::{
     LostNotification, LostStep, WaitedFor, describe_hang, group_hangs,
 };
 pub use names::{Author, Frame, Names, Place};
+pub use understudies::understudies;
 pub use unseen::describe_unseen;

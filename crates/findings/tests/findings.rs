@@ -14,7 +14,7 @@ use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
     Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup, Names, Origin,
-    Place, Relation, Unreadable, describe, describe_unseen,
+    Place, Relation, Unreadable, describe, describe_unseen, understudies,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
@@ -400,6 +400,44 @@ fn files_are_named_as_seen_from_the_working_folder() {
     assert_eq!(findings.findings[0].accesses[0].frame.file.as_deref(), Some("src/bank.c"));
 }
 
+#[test]
+fn supporters_as_suspicious_as_the_leader_can_take_its_place() {
+    let traces = [(Pass, "2r x 5, 2r x 20, 1w x 10"), (Fail, "2r x 5, 1w x 10, 2r x 20")];
+    let conclusion = concluded(&traces);
+    let finding = found(&traces).findings.remove(0);
+    let understudies = understudies(&conclusion, &TestNames, &choices(), &finding);
+    let other = understudies.iter().find(|other| leader(other) == "P4 5 10 20").unwrap();
+    assert_eq!(supporters(other)[0], ("P2 10 20".to_owned(), Relation::PartOf), "who led it");
+    assert_eq!(other.supporters.len(), finding.supporters.len());
+    assert_eq!((other.rank, other.confirmed), (finding.rank, None));
+    assert!(other.score >= finding.score && other.sentence != finding.sentence);
+    assert!(understudies.iter().all(|other| leader(other) != leader(&finding)));
+}
+
+#[test]
+fn supporters_that_are_less_suspicious_stay_where_they_are() {
+    // 5 10 20 is in all runs that fail and in none that passes, 30 10 20 in one of those as well.
+    let traces = [
+        (Pass, "2r x 5, 2r x 20, 1w x 10"),
+        (Pass, "2r y 30, 1w y 31, 2r x 5, 2r x 20, 1w x 10"),
+        (Fail, "2r y 30, 1w y 31, 2r x 5, 1w x 10, 2r x 20"),
+    ];
+    let conclusion = concluded(&traces);
+    for finding in found(&traces).findings {
+        for other in understudies(&conclusion, &TestNames, &choices(), &finding) {
+            assert!(other.score >= finding.score, "{} for {}", leader(&other), leader(&finding));
+        }
+    }
+}
+
+#[test]
+fn a_finding_of_other_runs_has_no_understudies() {
+    let finding = found(&[(Pass, "2r x 5, 2r x 20, 1w x 10"), (Fail, "2r x 5, 1w x 10, 2r x 20")]);
+    let other = concluded(&TABLE_2);
+    let none = understudies(&other, &TestNames, &choices(), &finding.findings[0]);
+    assert_eq!(none, []);
+}
+
 fn confirmed(verdict: Confirmation) -> Confirmed {
     Confirmed {
         forced_runs: 20,
@@ -408,6 +446,9 @@ fn confirmed(verdict: Confirmation) -> Confirmed {
         inverse_runs: 20,
         inverse_hits: 20,
         inverse_failures: 0,
+        whole_function: false,
+        harmless_runs: 0,
+        needless_runs: 0,
         verdict,
     }
 }

@@ -26,7 +26,17 @@ pub fn confirmed(confirmed: &Confirmed) -> String {
         0 => "the inverse order never came about".to_owned(),
         hits => format!("inverted {} of {hits}", confirmed.inverse_failures),
     };
-    format!("{verdict} — forced {forced_failures} of {forced_hits} failed, {inverted}")
+    let besides = beside_the_cause(confirmed);
+    format!("{verdict} — forced {forced_failures} of {forced_hits} failed, {inverted}{besides}")
+}
+
+/// Why something is not the cause that seems to be by its own runs.
+fn beside_the_cause(confirmed: &Confirmed) -> String {
+    match (confirmed.harmless_runs, confirmed.needless_runs) {
+        (0, 0) => String::new(),
+        (0, runs) => format!(", {runs} failed by the cause without it"),
+        (runs, _) => format!(", {runs} passed with it when the cause was kept out"),
+    }
 }
 
 pub fn verdict(verdict: Confirmation) -> &'static str {

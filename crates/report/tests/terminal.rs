@@ -248,6 +248,9 @@ fn an_order_that_no_run_had_and_others_that_were_tried() {
         inverse_runs: 10,
         inverse_hits: 9,
         inverse_failures: 0,
+        whole_function: false,
+        harmless_runs: 0,
+        needless_runs: 0,
         verdict: Confirmation::Cause,
     };
     let forced = Finding {
@@ -317,8 +320,23 @@ fn tried(verdict: Confirmation, forced_failures: u32, inverse_failures: u32) -> 
         inverse_runs: 5,
         inverse_hits: hits,
         inverse_failures,
+        whole_function: false,
+        harmless_runs: 0,
+        needless_runs: 0,
         verdict,
     })
+}
+
+#[test]
+fn what_only_seemed_to_be_the_cause_says_why_it_is_not() {
+    let with = |harmless_runs, needless_runs| {
+        let mut three = three();
+        let tried = tried(Confirmation::Contributes, 5, 0).unwrap();
+        three.findings[0].confirmed = Some(Confirmed { harmless_runs, needless_runs, ..tried });
+        shown(&three, 200)
+    };
+    assert!(with(4, 0).contains("inverted 0 of 5, 4 passed with it when the cause was kept out"));
+    assert!(with(0, 3).contains("inverted 0 of 5, 3 failed by the cause without it"));
 }
 
 #[test]

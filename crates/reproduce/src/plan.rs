@@ -9,6 +9,7 @@ mod gates;
 mod of_deadlock;
 mod of_finding;
 mod of_lost;
+mod shown;
 mod words;
 
 use std::time::Duration;
@@ -61,6 +62,8 @@ pub struct PlanStep {
     pub gates: Vec<PlanPlace>,
     /// It counts only if its thread holds the lock that it took at one of the gates.
     pub must_hold: bool,
+    /// Of the last step of a role that is kept apart from others: where it is done, if that is not after the step.
+    pub exits: Vec<PlanPlace>,
     /// From 0. Steps with the same variable touch the same bytes.
     pub variable: Option<u8>,
     /// Which argument of the call is the address.
@@ -146,7 +149,7 @@ impl Plan {
     }
 
     /// The places as the runtime numbers them, each with its step: of every step first the places, then the gates, then the same gates
-    /// as places where a lock is taken that counts.
+    /// as places where a lock is taken that counts, then the exits.
     pub fn numbered_places(&self) -> impl Iterator<Item = NumberedPlace<'_>> {
         self.steps.iter().enumerate().flat_map(|(number, step)| {
             let of = move |purpose| move |place| NumberedPlace { step: number, purpose, place };
@@ -155,7 +158,8 @@ impl Plan {
             let gates = step.gates.iter().filter(move |_| !is_meeting);
             let held = step.gates.iter().filter(move |_| is_meeting || step.must_hold);
             let places = step.places.iter().map(of(step.purpose));
-            places.chain(gates.map(of(Purpose::Gate))).chain(held.map(of(Purpose::Holding)))
+            let gates = gates.map(of(Purpose::Gate)).chain(held.map(of(Purpose::Holding)));
+            places.chain(gates).chain(step.exits.iter().map(of(Purpose::Exit)))
         })
     }
 }

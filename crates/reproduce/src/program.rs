@@ -9,6 +9,7 @@ mod callees;
 mod completed;
 mod disassembly;
 mod hooks;
+mod whole;
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};

@@ -39,8 +39,25 @@ impl Trials {
             inverse_runs: self.inverse_runs,
             inverse_hits: self.inverse_hits,
             inverse_failures: self.inverse_failures,
+            whole_function: false,
+            harmless_runs: 0,
+            needless_runs: 0,
             verdict: self.verdict(),
         }
+    }
+
+    /// The same, with other runs that were kept out of the order.
+    #[must_use]
+    pub fn inverted(self, runs: u32, hits: u32, failures: u32) -> Trials {
+        Trials { inverse_runs: runs, inverse_hits: hits, inverse_failures: failures, ..self }
+    }
+
+    /// Whether it makes the program fail as a cause does, but is not one by the runs that were kept out of it.
+    pub fn could_be_cause(&self) -> bool {
+        let forced = Sample::new(self.forced_hits, self.forced_failures);
+        forced.says_something()
+            && forced.fails_nearly_always()
+            && self.verdict() != Confirmation::Cause
     }
 
     /// What the order has to do with the failure.

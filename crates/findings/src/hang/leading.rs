@@ -37,6 +37,9 @@ mod tests {
             inverse_runs: 5,
             inverse_hits: 5,
             inverse_failures: 0,
+            whole_function: false,
+            harmless_runs: 0,
+            needless_runs: 0,
             verdict,
         });
         HangGroup {

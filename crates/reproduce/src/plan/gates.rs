@@ -9,7 +9,8 @@ use super::{CallPlace, PlanPlace};
 
 /// The gate of an access; `before` is the access that the same role makes before it in the pattern.
 pub fn gate(access: &FindingAccess, before: Option<&FindingAccess>) -> Option<PlanPlace> {
-    let lock = access.locks.iter().find(|lock| is_taken_since(lock, before))?;
+    let mut locks = access.locks.iter().filter(|lock| !is_of_language(lock));
+    let lock = locks.find(|lock| is_taken_since(lock, before))?;
     let other =
         Reached { code: None, calls: &access.calls, shown_call: None, frame: &access.frame };
     let taken = Reached::of_lock(lock);
@@ -27,6 +28,13 @@ fn is_taken_since(lock: &HeldLock, before: Option<&FindingAccess>) -> bool {
     let Some(before) = before else { return true };
     let Some(acquisition) = lock.acquisition else { return false };
     before.locks.iter().all(|held| held.acquisition != Some(acquisition))
+}
+
+/// A lock that the library of the language takes for itself, as far as is known: no code of the user leads there. It is taken on other
+/// ways too, and often long before.
+fn is_of_language(lock: &HeldLock) -> bool {
+    let function = lock.taken_at.function.as_deref().unwrap_or_default();
+    lock.calls.is_empty() && lock.distance.is_none() && function.starts_with("std::")
 }
 
 /// A place where a lock is taken or waited for, and how it was reached.

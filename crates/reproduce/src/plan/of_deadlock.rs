@@ -49,6 +49,7 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
         places: vec![place_of_wait(thread, held).ok_or_else(|| nowhere(&shown))?],
         must_hold: gate.is_some() && held.is_some_and(is_followed),
         gates: gate.into_iter().collect(),
+        exits: Vec::new(),
         variable: None,
         operand: Operand::Unknown,
         bytes: 0,

@@ -61,6 +61,7 @@ fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, P
         places: vec![place_of_access(accesses, at).ok_or_else(|| nowhere(&shown(access)))?],
         gates: gate(access, before).into_iter().collect(),
         must_hold: false,
+        exits: Vec::new(),
         variable: Some(step.variable as u8),
         operand: operand(access),
         bytes: access.bytes,

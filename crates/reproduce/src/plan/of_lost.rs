@@ -21,6 +21,7 @@ fn step(steps: &[LostStep], at: usize) -> Result<PlanStep, Problem> {
         places: vec![place_of(steps, at).ok_or_else(|| nowhere(&shown))?],
         gates: gate(steps, step).into_iter().collect(),
         must_hold: false,
+        exits: Vec::new(),
         variable: None,
         operand: Operand::Unknown,
         bytes: 0,

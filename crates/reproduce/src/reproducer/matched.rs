@@ -74,6 +74,7 @@ impl<'p> Matching<'p> {
             // Without knowing the lock nobody can say who holds it.
             must_hold: step.holding.is_some() && !gates.is_empty(),
             gates,
+            exits: Vec::new(),
             variable,
             // The completed plan knows it.
             operand: if step.kind == StepKind::Free { Operand::First } else { Operand::Unknown },
