@@ -155,6 +155,7 @@ fn step_at(program: &Path, role: u8, calls: &[u64]) -> PlanStep {
         places: calls.iter().map(place).collect(),
         gates: Vec::new(),
         must_hold: false,
+        exits: Vec::new(),
         variable: Some(0),
         operand: Operand::First,
         bytes: 4,

@@ -31,8 +31,14 @@ pub fn calibrated(
     time: Option<Duration>,
 ) -> Result<Plan, Problem> {
     let until = time.map(|time| Instant::now() + time);
-    let mut search = Search { forcing, until, best: None, arrivals: 0 };
+    let mut search = Search { forcing, until, best: None, arrivals: 0, is_unreached: false };
     for choice in choices(&plan, options) {
+        // Without a bound, and later, as with one and at once, if it was never reached.
+        let is_without_bound = choice.bound == 0 && options.bound.is_none();
+        let is_later = !choice.linger.is_zero() && options.linger.is_none();
+        if search.is_unreached && (is_without_bound || is_later) {
+            continue;
+        }
         if search.try_out(choice)? {
             return Ok(search.best_or(plan));
         }
@@ -47,6 +53,18 @@ pub fn calibrated(
     Ok(search.best_or(plan))
 }
 
+/// Whether the first choice makes any run fail.
+pub fn fails_at_once(
+    forcing: &Forcing,
+    plan: &Plan,
+    options: &PlanOptions,
+    time: Option<Duration>,
+) -> Result<bool, Problem> {
+    let Some(choice) = choices(plan, options).into_iter().next() else { return Ok(false) };
+    let tally = repeat(forcing, Some(&choice), RUNS, time, &indicatif::ProgressBar::hidden())?;
+    Ok(tally.failed_hits > 0)
+}
+
 struct Search<'a> {
     forcing: &'a Forcing,
     until: Option<Instant>,
@@ -54,6 +72,8 @@ struct Search<'a> {
     best: Option<(f64, Plan)>,
     /// At the step that the fewest threads came to, in one run.
     arrivals: u64,
+    /// By the last choice that neither met nor lingered.
+    is_unreached: bool,
 }
 
 impl Search<'_> {
@@ -67,6 +87,9 @@ impl Search<'_> {
         let (runs, failed) = (tally.usable().max(1), tally.failed_hits);
         let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / u64::from(runs)).min();
         self.arrivals = self.arrivals.max(arrivals.unwrap_or(0));
+        if choice.linger.is_zero() && !choice.meet {
+            self.is_unreached = tally.hits == 0;
+        }
         let share = f64::from(failed) / f64::from(runs);
         if self.best.as_ref().is_none_or(|(most, _)| share > *most) {
             self.best = Some((share, choice));

@@ -14,7 +14,7 @@ use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude,
 };
 use unpick_events::Label;
-use unpick_findings::{Choices, Finding, Findings, Runs, describe, describe_unseen};
+use unpick_findings::{Choices, Finding, Findings, Runs, describe, describe_unseen, understudies};
 use unpick_names::{CodeNames, KnownRecording, ProgramNames};
 use unpick_problem::Problem;
 use unpick_recording::Run;
@@ -111,11 +111,28 @@ pub fn names_of_files() -> &'static CodeNames {
 
 /// The findings of these runs of a store.
 pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
-    let conclusion = conclude_over(runs, view)?;
+    let conclusion = conclude_over(runs, view.options(), view.formula)?;
     let imported = names_in(store.folder())?;
     let hangs = hangs_of(runs)?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
     Ok(Findings { hangs, ..describe(&conclusion, &names, &choices()) })
+}
+
+/// Findings that can take the place of one: the same cause, led by another pattern. `formula` is that of its score.
+pub fn understudies_of(
+    store: &Store,
+    runs: &[StoredRun],
+    formula: &str,
+    finding: &Finding,
+) -> Result<Vec<Finding>, Problem> {
+    let usable = runs.iter().find(|run| run.label() != Label::Unusable);
+    let (Some(run), Some(formula)) = (usable, Formula::from_name(formula)) else {
+        return Ok(Vec::new());
+    };
+    let conclusion = conclude_over(runs, read_patterns(&run.folder)?.options, formula)?;
+    let imported = names_in(store.folder())?;
+    let names = ProgramNames::new(imported.as_ref(), &NAMES);
+    Ok(understudies(&conclusion, &names, &choices(), finding))
 }
 
 fn choices() -> Choices {
@@ -166,8 +183,11 @@ pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, P
     Ok((!hangs.is_empty()).then(findings))
 }
 
-fn conclude_over(runs: &[StoredRun], view: &View) -> Result<Conclusion, Problem> {
-    let options = view.options();
+fn conclude_over(
+    runs: &[StoredRun],
+    options: Options,
+    formula: Formula,
+) -> Result<Conclusion, Problem> {
     let nothing = Collector::new(options).finish();
     let mut builds = Builds::default();
     let mut sources = Vec::new();
@@ -191,7 +211,7 @@ fn conclude_over(runs: &[StoredRun], view: &View) -> Result<Conclusion, Problem>
             read: OnceCell::new(),
         },
     });
-    let conclusion = conclude(labelled, view.formula)?;
+    let conclusion = conclude(labelled, formula)?;
     // A file that could be read a moment ago: somebody has removed it.
     failed.take().map_or(Ok(conclusion), Err)
 }

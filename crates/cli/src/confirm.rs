@@ -3,24 +3,26 @@
 //! Takes   the findings of a store.      Gives  a verdict for the leading ones, in `findings.json` too, which is ordered by it.
 //! Cost    three times as many runs as are asked for, per finding; runs without a plan are shared by all.
 
+mod rivals;
+mod trying;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
-use indicatif::ProgressBar;
-use unpick_findings::{Confirmation, Confirmed, Findings};
+use unpick_findings::Findings;
 use unpick_problem::{Problem, exit};
-use unpick_reproduce::{Plan, Trials};
+use unpick_run_store::Store;
 
-use crate::calibration::calibrated;
-use crate::forcing::{ForcedProgram, Forcing, PlanOptions};
+use crate::conclude::understudies_of;
+use crate::forcing::ForcedProgram;
 use crate::hunt::{print, store_findings, write_json};
 use crate::quantities::duration;
 use crate::record::store_option;
-use crate::reproduce::{Tally, plan_of_hang, repeat};
 use crate::show::{self, FINDINGS_FILE};
-use crate::terminal;
+
+pub use trying::{Tried, Trying};
 
 pub const HELP: &str = "\
 Each of the leading findings is forced, then its inverse order, and the program is left alone as often. Verdicts:
@@ -67,6 +69,7 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
     let file = store.join(FINDINGS_FILE);
     let mut findings = show::read(&file)?;
     let forcing = confirm.program.forcing()?;
+    let formula = findings.formula.clone();
     let trying = Trying {
         forcing: &forcing,
         store,
@@ -75,6 +78,11 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
         runs: confirm.runs,
         until: confirm.time.map(|time| Instant::now() + time),
         quiet: confirm.quiet,
+        understudies: &|finding| {
+            let store = Store::at(store);
+            let runs = store.runs_of_hunt(None)?;
+            understudies_of(&store, &runs, &formula, finding)
+        },
     };
     let tried = trying.try_all(&mut findings)?;
     let stored = store_findings(store, &findings);
@@ -110,134 +118,6 @@ impl Confirm {
     }
 }
 
-/// A finding that was tried.
-pub struct Tried {
-    /// As it was numbered before.
-    what: String,
-    trials: Trials,
-    confirmed: Confirmed,
-    /// What stood in the way, if it was never reached.
-    obstacle: Option<String>,
-}
-
-impl Tried {
-    /// None: nothing could be forced, which says nothing about the finding.
-    fn confirmed(&self) -> Option<Confirmed> {
-        (self.trials.forced_runs > 0).then_some(self.confirmed)
-    }
-
-    pub fn is_cause(&self) -> bool {
-        self.confirmed.verdict == Confirmation::Cause
-    }
-}
-
-/// How findings are tried.
-pub struct Trying<'a> {
-    pub forcing: &'a Forcing,
-    pub store: &'a Path,
-    pub plan: &'a PlanOptions,
-    pub top: usize,
-    /// Of each kind.
-    pub runs: u32,
-    pub until: Option<Instant>,
-    pub quiet: bool,
-}
-
-impl Trying<'_> {
-    /// Tries the leading findings and hangs, and orders the findings by what came of it.
-    pub fn try_all(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
-        let mut tried = Vec::new();
-        let mut plain = None;
-        for (at, hang) in findings.hangs.iter_mut().enumerate().take(self.top) {
-            if hang.is_explained() && self.may_go_on() {
-                let plan = plan_of_hang(self.store, u64::from(hang.example_run));
-                let kind = if hang.deadlock { "deadlock" } else { "lost notification" };
-                let what = format!("{kind} {}", at + 1);
-                let one = self.try_one(what, plan, &mut plain)?;
-                hang.confirmed = one.confirmed();
-                tried.push(one);
-            }
-        }
-        for (at, finding) in findings.findings.iter_mut().enumerate().take(self.top) {
-            if self.may_go_on() {
-                let what = format!("{}  {}", at + 1, finding.pattern);
-                let one = self.try_one(what, Plan::of_finding(finding), &mut plain)?;
-                finding.confirmed = one.confirmed();
-                tried.push(one);
-            }
-        }
-        findings.order_by_confirmation();
-        Ok(tried)
-    }
-
-    fn may_go_on(&self) -> bool {
-        !self.forcing.is_stopped() && self.until.is_none_or(|until| Instant::now() < until)
-    }
-
-    fn try_one(
-        &self,
-        what: String,
-        plan: Result<Plan, Problem>,
-        plain: &mut Option<Tally>,
-    ) -> Result<Tried, Problem> {
-        let bar = terminal::progress_bar(u64::from(3 * self.runs), self.quiet);
-        bar.set_prefix(what.clone());
-        let tried = match plan {
-            Ok(plan) => self.try_plan(what, self.completed(plan), plain, &bar)?,
-            // Nothing can be forced: that says nothing about the finding.
-            Err(problem) => Tried {
-                what,
-                trials: Trials::default(),
-                confirmed: Trials::default().confirmed(),
-                obstacle: Some(problem.to_string()),
-            },
-        };
-        bar.finish_and_clear();
-        Ok(tried)
-    }
-
-    fn completed(&self, plan: Plan) -> Plan {
-        self.forcing.completed(self.plan.applied_to(plan, self.forcing.usual_run))
-    }
-
-    fn try_plan(
-        &self,
-        what: String,
-        plan: Plan,
-        plain: &mut Option<Tally>,
-        bar: &ProgressBar,
-    ) -> Result<Tried, Problem> {
-        let inverse_plan = plan.inverse();
-        let plan = calibrated(self.forcing, plan, self.plan, self.time_left())?;
-        let forced = self.repeat(Some(&plan), bar)?;
-        let inverse = self.repeat(Some(&inverse_plan), bar)?;
-        if plain.is_none() {
-            *plain = Some(self.repeat(None, bar)?);
-        }
-        let alone = plain.as_ref().map_or((0, 0), |tally| (tally.usable(), tally.failed));
-        let trials = Trials {
-            forced_runs: forced.usable(),
-            forced_hits: forced.hits,
-            forced_failures: forced.failed_hits,
-            inverse_runs: inverse.usable(),
-            inverse_hits: inverse.hits,
-            inverse_failures: inverse.failed_hits,
-            plain_runs: alone.0,
-            plain_failures: alone.1,
-        };
-        let obstacle = (forced.hits == 0).then(|| forced.obstacle(&plan).to_string());
-        Ok(Tried { what, trials, confirmed: trials.confirmed(), obstacle })
-    }
-
-    fn repeat(&self, plan: Option<&Plan>, bar: &ProgressBar) -> Result<Tally, Problem> {
-        repeat(self.forcing, plan, self.runs, self.time_left(), bar)
-    }
-
-    fn time_left(&self) -> Option<Duration> {
-        self.until.map(|until| until.saturating_duration_since(Instant::now()))
-    }
-}
-
 /// One row per finding.
 pub fn table(tried: &[Tried]) -> String {
     let mut table = Table::new();
@@ -254,7 +134,7 @@ pub fn table(tried: &[Tried]) -> String {
     let of = |part: u32, whole: u32| format!("{part} of {whole}");
     for Tried { what, trials, confirmed, .. } in tried {
         table.add_row([
-            what.clone(),
+            what.to_owned(),
             of(trials.forced_hits, trials.forced_runs),
             of(trials.forced_failures, trials.forced_hits),
             of(trials.inverse_hits, trials.inverse_runs),
@@ -266,9 +146,9 @@ pub fn table(tried: &[Tried]) -> String {
     for column in table.column_iter_mut().skip(1).take(5) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let obstacles = tried.iter().filter_map(|tried| {
-        let obstacle = tried.obstacle.as_ref()?;
-        Some(format!("\n{}: {}\n", tried.what, obstacle.trim_start_matches("error: ")))
+    let remarks = tried.iter().filter_map(|tried| {
+        let remark = tried.remark.as_ref()?;
+        Some(format!("\n{}: {}\n", tried.what, remark.trim_start_matches("error: ")))
     });
-    format!("{table}\n{}", obstacles.collect::<String>())
+    format!("{table}\n{}", remarks.collect::<String>())
 }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use unpick_analyses::Options;
 use unpick_events::{Label, schedule};
 use unpick_problem::Problem;
 use unpick_recording::{RunInfo, RunOptions};
-use unpick_reproduce::{Oracle, Outcome, Plan, Program, Reproducer, Subject};
+use unpick_reproduce::{Mode, Oracle, Outcome, Plan, Program, Reproducer, Subject};
 use unpick_run_store::{Store, StoredRun};
 use unpick_runner::{
     Attempt, Choices, Condition, Invocation, Judge, Judged, Limits, Plan as RunPlan,
@@ -22,6 +23,7 @@ use unpick_runner::{
 };
 
 use crate::cargo_test;
+use crate::conclude::condense;
 use crate::hunt::{GRACE, OUTPUT_BYTES};
 use crate::quantities::duration;
 use crate::record::fresh_seed;
@@ -138,6 +140,8 @@ pub struct ForcedRun {
     pub why: String,
     pub duration: Duration,
     pub outcome: Outcome,
+    /// Its recording shows the order that was to be forced, although the runtime did not see it come about.
+    pub is_shown: bool,
 }
 
 /// The runs of a hunt tell how the program is run; the longest that passed tells how long one takes.
@@ -340,6 +344,24 @@ impl Forcing {
 
     /// Runs the program once, under a plan if there is one. None: the user wants no more.
     pub fn run(&self, plan: Option<&Plan>) -> Result<Option<ForcedRun>, Problem> {
+        let is_shown = |run: &ForcedRun, folder: &Path| {
+            let open = plan.filter(|plan| plan.mode == Mode::Force && run.outcome.hits == 0);
+            // What cannot be read shows nothing.
+            open.is_some_and(|plan| {
+                condense(folder, Options::default())
+                    .is_ok_and(|condensed| plan.is_shown_by(&condensed.patterns))
+            })
+        };
+        let run = self.run_and(plan, |run, folder| Ok(is_shown(run, folder)))?;
+        Ok(run.map(|(run, is_shown)| ForcedRun { is_shown, ..run }))
+    }
+
+    /// The same, and a look at the folder of the run before it goes.
+    pub fn run_and<T>(
+        &self,
+        plan: Option<&Plan>,
+        look: impl FnOnce(&ForcedRun, &Path) -> Result<T, Problem>,
+    ) -> Result<Option<(ForcedRun, T)>, Problem> {
         let schedule = plan.map(|plan| self.write_schedule(plan)).transpose()?;
         let mut invocation = self.invocation.clone();
         if let Some(file) = &schedule {
@@ -351,7 +373,12 @@ impl Forcing {
             let _ = fs::remove_file(file);
         }
         let judged = judged?;
-        let run = (!judged.stopped).then(|| forced_run(&judged)).transpose();
+        let look_at = || {
+            let run = forced_run(&judged)?;
+            let seen = look(&run, &judged.run.folder)?;
+            Ok((run, seen))
+        };
+        let run = (!judged.stopped).then(look_at).transpose();
         judged.run.discard();
         run
     }
@@ -405,8 +432,13 @@ fn of_cargo(subject: Subject, words: &[String]) -> Subject {
 fn forced_run(judged: &Judged) -> Result<ForcedRun, Problem> {
     let outcome = outcome_in(&judged.run.folder)?;
     let duration = Duration::from_millis(judged.run.info.duration_ms);
-    let mut run =
-        ForcedRun { label: judged.label(), why: judged.why().to_owned(), duration, outcome };
+    let mut run = ForcedRun {
+        label: judged.label(),
+        why: judged.why().to_owned(),
+        duration,
+        outcome,
+        is_shown: false,
+    };
     if judged.hang.is_some() && 2 * run.outcome.held >= duration {
         run.label = Label::Unusable;
         run.why = format!("its time was used up by {:.1?} of being held", run.outcome.held);

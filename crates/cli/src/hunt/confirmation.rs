@@ -9,6 +9,7 @@ use unpick_findings::Findings;
 use unpick_problem::Problem;
 use unpick_runner::Invocation;
 
+use crate::conclude::understudies_of;
 use crate::confirm::{Trying, USUAL_TOP};
 use crate::forcing::{Forcing, Hunted, PlanOptions};
 use crate::hunt::course::Course;
@@ -48,11 +49,13 @@ impl Confirmation {
         invocation: &Invocation,
     ) -> Result<(), Problem> {
         let store = course.store();
-        let hunted = Hunted::of_runs(store.runs_of_hunt(course.number())?);
+        let runs = store.runs_of_hunt(course.number())?;
+        let hunted = Hunted::of_runs(runs.clone());
         let Some(hunted) = hunted.filter(|hunted| self.is_quick_enough(hunted)) else {
             return Ok(());
         };
         let most = self.time / SHARE_OF_RUN;
+        let formula = findings.formula.clone();
         let forcing = Forcing::of_hunt(store.folder(), &hunted, invocation, most)?;
         let trying = Trying {
             forcing: &forcing,
@@ -62,6 +65,7 @@ impl Confirmation {
             runs: RUNS,
             until: Some(Instant::now() + self.time),
             quiet: self.quiet,
+            understudies: &|finding| understudies_of(store, &runs, &formula, finding),
         };
         trying.try_all(findings).map(|_| ())
     }

@@ -39,7 +39,9 @@ impl Tally {
         self.time += run.duration;
         let has_failed = run.label == Label::Fail;
         let is_hit = plan.is_some_and(|plan| {
-            is_hit(plan, &run.outcome) || has_failed && is_cut_short(plan, &run.outcome)
+            is_hit(plan, &run.outcome)
+                || run.is_shown
+                || has_failed && is_cut_short(plan, &run.outcome)
         });
         self.hits += u32::from(is_hit);
         if has_failed {
