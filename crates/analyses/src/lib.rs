@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access_pairs;
+mod code_tables;
 pub mod hang;
 pub mod interleaving_patterns;
 pub mod knowledge;

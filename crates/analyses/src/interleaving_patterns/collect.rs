@@ -4,34 +4,26 @@
 //!
 //! Patterns never join two processes; what two processes have both is counted together.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::hash::Hash;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::access::PastKind;
-use unpick_events::{Address, Context, Site};
-use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access as RecordedAccess, Histories, Recording};
 
 use crate::access_pairs::{
     AccessId, AccessTable, LivedBytes, LocationId, PairCollector, WindowWalk,
 };
+use crate::code_tables::{CodeTables, Process, Table};
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
 use crate::thread_order::ThreadOrder;
 
-use super::blocks::Blocks;
 use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
-use super::modules::{code_module, module_at};
 use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
-use super::result::{
-    Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
-    RunPatterns, Touch,
-};
+use super::result::{Access, FoundPattern, HiddenPair, Holding, Lock, RunPatterns, Touch};
 use super::slices::slices;
 use super::{Mode, Options};
 
@@ -42,12 +34,9 @@ const MOST_POSSIBLE: usize = 10_000;
 #[derive(Debug)]
 pub struct Collector {
     options: Options,
-    modules: Table<CodeModule>,
-    sites: Table<CodeSite>,
-    stacks: Table<Vec<u32>>,
+    code: CodeTables,
     locks: Table<Lock>,
     lock_sets: Table<Vec<Holding>>,
-    blocks: Table<Block>,
     accesses: Table<Access>,
     patterns: FxHashMap<Identity, FoundPattern>,
     hidden_pairs: FxHashSet<HiddenPair>,
@@ -58,43 +47,13 @@ pub struct Collector {
     left_out: u64,
 }
 
-/// Things, each once, by number.
-#[derive(Debug)]
-struct Table<T> {
-    things: Vec<T>,
-    numbers: FxHashMap<T, u32>,
-}
-
-impl<T: Clone + Eq + Hash> Table<T> {
-    fn new(first: impl IntoIterator<Item = T>) -> Table<T> {
-        let mut table = Table { things: Vec::new(), numbers: FxHashMap::default() };
-        first.into_iter().for_each(|thing| {
-            table.number_of(thing);
-        });
-        table
-    }
-
-    fn number_of(&mut self, thing: T) -> u32 {
-        if let Some(&number) = self.numbers.get(&thing) {
-            return number;
-        }
-        let number = self.things.len() as u32;
-        self.things.push(thing.clone());
-        self.numbers.insert(thing, number);
-        number
-    }
-}
-
 impl Collector {
     pub fn new(options: Options) -> Collector {
         Collector {
             options,
-            modules: Table::new([]),
-            sites: Table::new([]),
-            stacks: Table::new([Vec::new()]),
+            code: CodeTables::new(),
             locks: Table::new([]),
             lock_sets: Table::new([Vec::new()]),
-            blocks: Table::new([]),
             accesses: Table::new([]),
             patterns: FxHashMap::default(),
             hidden_pairs: FxHashSet::default(),
@@ -108,14 +67,7 @@ impl Collector {
 
     /// Takes in one recording of the run.
     pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
-        let mut process = Process {
-            recording,
-            knowledge,
-            number: self.processes,
-            sites: FxHashMap::default(),
-            stacks: FxHashMap::default(),
-            blocks: OnceCell::new(),
-        };
+        let mut process = Process::new(recording, knowledge, self.processes);
         self.processes += 1;
         match self.options.mode {
             Mode::Unicorn => self.add_pairs(&mut process),
@@ -137,7 +89,7 @@ impl Collector {
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
         let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
-        let place_of = |site: u32| self.sites.things[site as usize];
+        let place_of = |site: u32| self.code.sites.things[site as usize];
         let mut by_pairs = turned_pairs(&list, &collector.walk, &sites);
         by_pairs.extend(supposed_gaps(&list, &collector.walk, &sites, place_of));
         drop(list);
@@ -170,7 +122,7 @@ impl Collector {
         let Some(rows) = &walk.untorn else { return };
         let ranks = rows.accesses.ranks();
         let sites: Vec<u32> =
-            rows.accesses.all().iter().map(|access| self.site(process, access.site)).collect();
+            rows.accesses.all().iter().map(|access| self.code.site(process, access.site)).collect();
         let found = untorn_rows(rows).into_iter();
         let mut found: Vec<_> = found.map(|found| (identity(&found, &sites), found)).collect();
         found.sort_unstable_by_key(|(identity, _)| *identity);
@@ -218,17 +170,17 @@ impl Collector {
 
     /// The numbers of the sites of all accesses.
     fn sites_of_accesses(&mut self, process: &mut Process<'_>, walk: &WindowWalk) -> Vec<u32> {
-        walk.accesses.all().iter().map(|access| self.site(process, access.site)).collect()
+        walk.accesses.all().iter().map(|access| self.code.site(process, access.site)).collect()
     }
 
     /// Takes over what is known of sites beyond patterns.
     fn merge_sites(&mut self, process: &mut Process<'_>, walk: &WindowWalk) {
         for &site in &walk.sites {
-            let number = self.site(process, site);
+            let number = self.code.site(process, site);
             self.seen_sites.insert(number);
         }
         for [first, second] in &walk.hidden.met {
-            let sites = [first.site, second.site].map(|site| self.site(process, site));
+            let sites = [first.site, second.site].map(|site| self.code.site(process, site));
             let kinds = [first.is_write, second.is_write].map(AccessKind::of_write);
             if let Some(pattern) = PatternId::of_pair(kinds[0], kinds[1]) {
                 self.hidden_pairs.insert(HiddenPair { pattern, sites });
@@ -308,11 +260,11 @@ impl Collector {
             touch: touch_of(recorded.kind),
             atomic: recorded.flags.is_atomic(),
             library: recorded.flags.is_library(),
-            site: self.site(process, recorded.site),
-            stack: self.stack(process, recorded.context),
+            site: self.code.site(process, recorded.site),
+            stack: self.code.stack(process, recorded.context),
             lock_set: walked.lock_sets[&moment_of(recorded)],
             index: walked.ranks[id.index()],
-            memory: self.memory_of(process, lived),
+            memory: self.code.memory_of(process, lived),
             length: lived.bytes.end - lived.bytes.start,
             whole_length: recorded.length,
         };
@@ -358,11 +310,11 @@ impl Collector {
     fn lock_set(&mut self, process: &mut Process<'_>, moment: Moment, locks: &[HeldLock]) -> u32 {
         let numbers = locks.iter().map(|held| {
             let lock = Lock {
-                memory: self.memory_of_lock(process, held.lock.0),
+                memory: self.code.memory_of_lock(process, held.lock.0),
                 kind: held.kind.name().to_owned(),
                 shared: held.shared,
-                site: self.site(process, held.site),
-                stack: self.stack(process, held.context),
+                site: self.code.site(process, held.site),
+                stack: self.code.stack(process, held.context),
             };
             // Not the same for two threads: an order that no run had may join accesses of both in one role.
             let acquisition = u64::from(moment.thread.0) << 40 | held.acquisition;
@@ -370,77 +322,6 @@ impl Collector {
         });
         let numbers = numbers.collect();
         self.lock_sets.number_of(numbers)
-    }
-
-    fn site(&mut self, process: &mut Process<'_>, site: Site) -> u32 {
-        if let Some(&number) = process.sites.get(&site) {
-            return number;
-        }
-        let address = process.knowledge.return_address(site);
-        let in_module = address.and_then(|address| {
-            // A return address can be one past the end of its module.
-            let module = self.module_at(process, address.checked_sub(1)?)?;
-            Some(CodeSite {
-                module: Some(module.number),
-                offset: address.wrapping_sub(module.bias),
-            })
-        });
-        let unknown = CodeSite { module: None, offset: address.unwrap_or(u64::from(site.0)) };
-        let number = self.sites.number_of(in_module.unwrap_or(unknown));
-        process.sites.insert(site, number);
-        number
-    }
-
-    fn module_at(&mut self, process: &Process<'_>, address: u64) -> Option<LoadedModule> {
-        let module = module_at(process.recording, address)?;
-        let number = self.modules.number_of(code_module(module));
-        Some(LoadedModule { number, bias: module.bias })
-    }
-
-    fn stack(&mut self, process: &mut Process<'_>, context: Context) -> u32 {
-        if let Some(&number) = process.stacks.get(&context) {
-            return number;
-        }
-        let recording = process.recording;
-        let call_sites = recording.stacks().get(context).unwrap_or(&[]);
-        let numbers = call_sites.iter().map(|&site| self.site(process, site)).collect();
-        let number = self.stacks.number_of(numbers);
-        process.stacks.insert(context, number);
-        number
-    }
-
-    fn memory_of(&mut self, process: &mut Process<'_>, lived: &LivedBytes) -> Memory {
-        let address = lived.bytes.start;
-        match lived.block.filter(|block| is_inside(block, address)) {
-            Some(block) => self.in_block(process, &block, address),
-            None => self.memory_at(process, address),
-        }
-    }
-
-    fn in_block(&mut self, process: &mut Process<'_>, block: &HeapBlock, address: u64) -> Memory {
-        let site = self.site(process, block.site);
-        let stack = self.stack(process, block.context);
-        let number = self.blocks.number_of(Block { site, stack, size: block.size });
-        Memory::Heap { block: number, offset: address - block.address.0 }
-    }
-
-    /// Locks have no history that would tell the life of their memory: a heap block counts only if no other was ever there.
-    fn memory_of_lock(&mut self, process: &mut Process<'_>, address: u64) -> Memory {
-        let known = self.memory_at(process, address);
-        match (known, process.blocks().only_one_at(address)) {
-            (Memory::Other { .. }, Some(block)) => self.in_block(process, &block, address),
-            _ => known,
-        }
-    }
-
-    /// A static variable, or just an address.
-    fn memory_at(&mut self, process: &Process<'_>, address: u64) -> Memory {
-        match self.module_at(process, address) {
-            Some(LoadedModule { number, bias }) => {
-                Memory::Static { module: number, offset: address.wrapping_sub(bias) }
-            }
-            None => Memory::Other { address },
-        }
     }
 
     /// Orders that neither the patterns nor the hidden pairs of the run show.
@@ -462,12 +343,12 @@ impl Collector {
         let possible = in_order(self.only_possible());
         RunPatterns {
             options: self.options,
-            modules: self.modules.things,
-            sites: self.sites.things,
-            stacks: self.stacks.things,
+            modules: self.code.modules.things,
+            sites: self.code.sites.things,
+            stacks: self.code.stacks.things,
             locks: self.locks.things,
             lock_sets: self.lock_sets.things,
-            blocks: self.blocks.things,
+            blocks: self.code.blocks.things,
             accesses: self.accesses.things,
             patterns: in_order(self.patterns),
             hidden_pairs,
@@ -477,22 +358,6 @@ impl Collector {
             pairs: self.pairs,
             left_out: self.left_out,
         }
-    }
-}
-
-/// One recording, and what was looked up for it already.
-struct Process<'r> {
-    recording: &'r Recording,
-    knowledge: &'r dyn Knowledge,
-    number: u32,
-    sites: FxHashMap<Site, u32>,
-    stacks: FxHashMap<Context, u32>,
-    blocks: OnceCell<Blocks>,
-}
-
-impl Process<'_> {
-    fn blocks(&self) -> &Blocks {
-        self.blocks.get_or_init(|| Blocks::of(self.recording))
     }
 }
 
@@ -517,11 +382,6 @@ impl<'w> Walked<'w> {
     }
 }
 
-struct LoadedModule {
-    number: u32,
-    bias: u64,
-}
-
 fn sorted<T: Ord>(things: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut things: Vec<T> = things.into_iter().collect();
     things.sort_unstable();
@@ -544,15 +404,10 @@ fn moment_of(access: &RecordedAccess) -> Moment {
     Moment { thread: access.thread, ordinal: access.order.ordinal() }
 }
 
-fn touch_of(kind: PastKind) -> Touch {
+pub(crate) fn touch_of(kind: PastKind) -> Touch {
     match kind {
         PastKind::Read => Touch::Read,
         PastKind::Write => Touch::Write,
         PastKind::Free => Touch::Free,
     }
-}
-
-fn is_inside(block: &HeapBlock, address: u64) -> bool {
-    let Address(start) = block.address;
-    address.checked_sub(start).is_some_and(|offset| offset < block.size)
 }
