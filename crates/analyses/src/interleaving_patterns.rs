@@ -32,11 +32,13 @@ mod slices;
 pub(crate) use blocks::Blocks;
 pub use catalogue::{AccessKind, Arrangement, Class, PatternId, Step, Variable, of_two_pairs};
 pub use collect::Collector;
+pub(crate) use collect::touch_of;
 pub use modules::{code_module, module_at};
 pub use result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
     RunPatterns, Touch,
 };
+pub(crate) use slices::slices;
 
 use serde::{Deserialize, Serialize};
 

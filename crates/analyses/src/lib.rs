@@ -14,6 +14,7 @@ pub mod access_pairs;
 mod code_tables;
 pub mod hang;
 pub mod interleaving_patterns;
+pub mod invariants;
 pub mod knowledge;
 pub mod locks_held;
 pub mod ranking;

@@ -188,7 +188,7 @@ impl WindowWalk {
 }
 
 /// Whether the bytes were state of a library: atomic, and touched by it; or touched by nobody else, while they lived.
-fn is_of_library(life: &Life, knowledge: &dyn Knowledge) -> bool {
+pub(crate) fn is_of_library(life: &Life, knowledge: &dyn Knowledge) -> bool {
     let mut touched = false;
     let mut by_others = false;
     for access in &life.accesses {
