@@ -121,6 +121,7 @@ impl<'c> Describer<'c> {
             study: study_of(self.conclusion.study(group.leader)),
             confirmed: None,
             origin: Origin::Correlated,
+            invariants: Vec::new(),
         })
     }
 
@@ -188,7 +189,7 @@ impl AccessWords<'_> {
         self.places.names.variable(access, self.places.code)
     }
 
-    fn access(&self, role: u8, access: &ExampleAccess) -> FindingAccess {
+    pub fn access(&self, role: u8, access: &ExampleAccess) -> FindingAccess {
         let (site, calls) = self.places.own_site(access.site, &access.stack);
         let Place { frame, inlined_into } = self.places.place(site);
         FindingAccess {

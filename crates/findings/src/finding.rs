@@ -7,6 +7,7 @@ use crate::active::Active;
 use crate::confirmed::Confirmed;
 use crate::hang::HangGroup;
 use crate::names::Frame;
+use crate::violation::TrainedSite;
 
 /// Name and version of the form.
 pub const SCHEMA: &str = "unpick-findings/1";
@@ -68,6 +69,26 @@ pub struct Finding {
     pub confirmed: Option<Confirmed>,
     #[serde(default, skip_serializing_if = "Origin::is_correlated")]
     pub origin: Origin,
+    /// Trained invariants at its accesses that failing runs violated, those of most runs first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<SupportingInvariant>,
+}
+
+/// A trained invariant that failing runs violated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SupportingInvariant {
+    /// As `unpick watch` tells it.
+    pub id: String,
+    pub case: u8,
+    /// `r [w] w`.
+    pub order: String,
+    /// Of the I-access.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// Failing runs that violated it, of those that could be looked at.
+    pub failed_runs: u32,
+    pub looked_at: u32,
+    pub trained: TrainedSite,
 }
 
 /// How a finding was come by.

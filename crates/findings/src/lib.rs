@@ -2,7 +2,8 @@
 //!
 //! Takes   the `Conclusion` of all runs, and somebody who knows names (`Names`).
 //! Gives   `Findings`: ranked, grouped so that one cause is one finding, explained; as JSON they follow
-//!         `docs/schema/findings.schema.json`. Of orders that no run had, findings to be. Of a run that hung a `Hang`: who waits for whom.
+//!         `docs/schema/findings.schema.json`. Of orders that no run had, findings to be. Of violated
+//!         invariants, what happened. Of a run that hung a `Hang`: who waits for whom.
 //! Misses  what was not ranked high enough to have evidence.
 //! Invents a common cause for what only ever happens together.
 //! Cost    the square of the patterns with evidence in one group, at most some millions of steps.
@@ -22,13 +23,14 @@ mod places;
 mod sentences;
 mod understudies;
 mod unseen;
+mod violation;
 
 pub use active::{Active, TriedOrder};
 pub use confirmed::{Confirmation, Confirmed};
 pub use describe::{Choices, describe};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS, Origin,
-    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, Unreadable,
+    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, SupportingInvariant, Unreadable,
 };
 pub use grouping::{Group, group};
 pub use hang::{
@@ -38,3 +40,4 @@ pub use hang::{
 pub use names::{Author, Frame, Names, Place};
 pub use understudies::understudies;
 pub use unseen::describe_unseen;
+pub use violation::{TrainedSite, ViolatedInvariant, describe_violations};

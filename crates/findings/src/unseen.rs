@@ -42,5 +42,6 @@ fn finding(order: &UnseenOrder, words: &AccessWords<'_>) -> Finding {
         study: Study::default(),
         confirmed: None,
         origin: Origin::Forced,
+        invariants: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! One finding in full.
 
-use unpick_findings::{Finding, Findings, Origin};
+use unpick_findings::{Finding, Findings, Origin, SupportingInvariant};
 
 use crate::Style;
 use crate::layout::{paragraph, printable};
@@ -16,6 +16,7 @@ pub fn in_full(findings: &Findings, number: usize, style: &Style) -> Option<Stri
     let parts = [
         head(findings, finding, number, style),
         why(finding, style),
+        violated_invariants(finding, style),
         order(finding, style),
         excerpts::excerpts(finding, style),
         calls::calls(finding, style),
@@ -73,6 +74,26 @@ fn why(finding: &Finding, style: &Style) -> String {
         false => "",
     };
     paragraph(&format!("{sentence}{cut_short}"), style.columns(), "")
+}
+
+/// So many are told.
+const MOST_INVARIANTS: usize = 3;
+
+/// What training says about it.
+fn violated_invariants(finding: &Finding, style: &Style) -> String {
+    let told = finding.invariants.iter().take(MOST_INVARIANTS).map(|invariant| {
+        let SupportingInvariant { order, frame, failed_runs, looked_at, trained, .. } = invariant;
+        let place = words::brief_place(frame).unwrap_or_else(|| "code without a line".to_owned());
+        let function = frame.function.as_deref().map(|name| format!(" in `{name}`"));
+        let text = format!(
+            "violated invariant: {order} at {place}{}, in {failed_runs} of {looked_at} failing runs; {} of {} training runs did that",
+            function.unwrap_or_default(),
+            if trained.violated_runs == 0 { "none".to_owned() } else { trained.violated_runs.to_string() },
+            trained.runs
+        );
+        paragraph(&with_short_names(&printable(&text), NAME_COLUMNS), style.columns(), "")
+    });
+    told.collect()
 }
 
 fn order(finding: &Finding, style: &Style) -> String {

@@ -18,6 +18,7 @@ mod paint;
 mod short_names;
 mod supporters;
 mod table;
+mod violations;
 mod words;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 use unpick_findings::{Finding, Findings, Hang};
 
 pub use excerpts::LINES_AROUND;
+pub use violations::violated;
 
 use layout::paragraph;
 use paint::Paint;

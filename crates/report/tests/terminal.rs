@@ -87,6 +87,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
         },
         confirmed: None,
         origin: Origin::Correlated,
+        invariants: Vec::new(),
     }
 }
 

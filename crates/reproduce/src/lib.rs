@@ -18,9 +18,9 @@ pub use plan::{
     CallPlace, DEFAULT_BUDGET, DEFAULT_PAUSE, Mode, ModuleName, NumberedPlace, Operand, Plan,
     PlanPlace, PlanStep, Purpose,
 };
-pub use program::{Call, Program, operand_of};
+pub use program::{Call, Program, SourceCall, SourceCalls, operand_of};
 pub use reproducer::{
     DEADLOCK, LOST_NOTIFICATION, Matched, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep,
-    SourcePlace, StepKind, Subject,
+    SourcePlace, StepKind, Subject, name_without_hash,
 };
 pub use verdict::{FEWEST_HITS, Trials};

@@ -9,6 +9,7 @@ mod callees;
 mod completed;
 mod disassembly;
 mod hooks;
+mod source_calls;
 mod whole;
 
 use std::cell::OnceCell;
@@ -23,6 +24,7 @@ use crate::plan::{CallPlace, ModuleName};
 use callees::Code;
 pub(crate) use hooks::deed_of;
 pub use hooks::operand_of;
+pub use source_calls::{SourceCall, SourceCalls};
 
 /// A program's files.
 pub struct Program {
@@ -179,6 +181,7 @@ impl ProgramModule {
         ShownCall {
             frame: place.frames.get(at).cloned().unwrap_or_default(),
             inside: name_of_outermost(&place),
+            way: place.frames.get(at + 1..).unwrap_or_default().to_vec(),
             is_own: place.own_frame().is_some(),
             text: self.symbols.line_text(&place, at),
         }
@@ -195,6 +198,8 @@ pub struct ShownCall {
     pub frame: Frame,
     /// The function whose code it is part of.
     pub inside: Option<String>,
+    /// The calls that were inlined on the way there, from the inside out: of two copies they differ.
+    pub way: Vec<Frame>,
     /// Not all of it is of a library of the language.
     pub is_own: bool,
     /// None: the source is gone, or newer than the program.

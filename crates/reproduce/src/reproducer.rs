@@ -287,7 +287,7 @@ impl Reproducer {
 }
 
 /// `bank` of `deps/bank-0123456789abcdef`: cargo gives every build of a test another name.
-fn name_without_hash(path: &Path) -> String {
+pub fn name_without_hash(path: &Path) -> String {
     const HASH: usize = 16;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match name.rsplit_once('-') {

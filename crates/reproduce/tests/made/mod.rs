@@ -86,6 +86,7 @@ pub fn finding(pattern: PatternId) -> Finding {
         },
         confirmed: None,
         origin: Origin::Correlated,
+        invariants: Vec::new(),
     }
 }
 

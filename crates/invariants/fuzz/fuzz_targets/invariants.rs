@@ -1,0 +1,17 @@
+//! Open-ended fuzzing of invariants files and of suppressions:
+//!
+//! ```text
+//! cd crates/invariants && cargo +nightly fuzz run invariants corpus -- -max_len=16384
+//! ```
+//!
+//! What it finds goes into `corpus/`, where the ordinary tests read it.
+#![no_main]
+
+#[path = "../../tests/exercise/mod.rs"]
+mod exercise;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    exercise::exercise(text);
+});
