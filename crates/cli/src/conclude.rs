@@ -135,7 +135,7 @@ pub fn understudies_of(
     Ok(understudies(&conclusion, &names, &choices(), finding))
 }
 
-fn choices() -> Choices {
+pub fn choices() -> Choices {
     Choices {
         working_folder: std::env::current_dir().unwrap_or_default(),
         most_findings: MOST_FINDINGS,

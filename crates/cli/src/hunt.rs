@@ -35,7 +35,9 @@ use crate::program::ProgramOptions;
 use crate::quantities::{bytes, duration};
 use crate::record::{fresh_seed, quoted, store_option};
 use crate::show::FINDINGS_FILE;
+use crate::supported::Guidance;
 use crate::terminal;
+use crate::train::program_name;
 use active::Trial;
 use budget::{Active, Budget, Enough};
 use confirmation::Confirmation;
@@ -128,6 +130,10 @@ pub struct Hunt {
     /// Try no orders that no run had
     #[arg(long)]
     no_active: bool,
+    /// Trained invariants: what was never challenged is tried first by --active, and what failing runs violated supports findings
+    /// [default: invariants.toml in the store, if it is there]
+    #[arg(long, value_name = "FILE")]
+    invariants: Option<PathBuf>,
     /// Put in no delays
     #[arg(long, conflicts_with_all = ["delay_access", "delay_sync", "delay_start"])]
     no_delays: bool,
@@ -170,6 +176,8 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     make_room(&store, hunt.keep_bytes);
     let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());
     let invocation = hunt.program.invocation()?;
+    let guidance =
+        Guidance::of(&hunt.store, hunt.invariants.as_deref(), &program_name(&invocation))?;
     let common = hunt.common(&store, &invocation);
     let mut course = Course::begin(hunt.setup(&common), progress)?;
     let ended = course.run()?;
@@ -178,7 +186,10 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
         hunt.confirmation(&course).confirm(findings, &course, &invocation);
     }
     if hunt.tries_orders(&course, ended) {
-        findings = Some(hunt.try_orders(&mut course, findings)?);
+        findings = Some(hunt.try_orders(&mut course, findings, guidance.as_ref())?);
+    }
+    if let (Some(guidance), Some(findings)) = (&guidance, &mut findings) {
+        guidance.support(findings, &store.runs_of_hunt(course.number())?);
     }
     // A full disk must not hide what was found.
     let stored = findings.as_ref().map_or(Ok(()), |findings| hunt.store_findings(findings));
@@ -221,11 +232,13 @@ impl Hunt {
         &self,
         course: &mut Course<'_>,
         findings: Option<Findings>,
+        guidance: Option<&Guidance>,
     ) -> Result<Findings, Problem> {
         let store = course.store().clone();
         let runs = store.runs_of_hunt(course.number())?;
         let mut findings = findings.unwrap_or_else(|| no_findings(&runs, &self.view));
-        Trial::begin(&store, &runs, &self.view, self.resume)?.run(course, &mut findings)?;
+        let trial = Trial::begin(&store, &runs, &self.view, self.resume, guidance)?;
+        trial.run(course, &mut findings)?;
         Ok(findings)
     }
 

@@ -20,6 +20,7 @@ mod header;
 mod help_files;
 mod hunt;
 mod import;
+mod invariants;
 mod output;
 mod pin;
 mod program;
@@ -30,7 +31,11 @@ mod repeat;
 mod reproduce;
 mod runs;
 mod show;
+mod supported;
 mod terminal;
+mod train;
+mod trained;
+mod watch;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -67,6 +72,15 @@ enum Verb {
     /// Run a program until it has failed and passed often enough, and rank what the failing runs have in common
     #[command(after_help = hunt::HELP)]
     Hunt(Box<hunt::Hunt>),
+    /// Learn from passing runs which accesses no other thread comes before
+    #[command(after_help = train::HELP)]
+    Train(Box<train::Train>),
+    /// Run a program as it is, and report where threads come between what training says belongs together
+    #[command(after_help = watch::HELP)]
+    Watch(watch::Watch),
+    /// Show what training has learned, or put together what several machines have
+    #[command(after_help = invariants::HELP)]
+    Invariants(invariants::ShowInvariants),
     /// List what was run: labels, durations, seeds
     Runs(runs::Runs),
     /// Rank the runs of a hunt again, in another way
@@ -136,6 +150,9 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Cargo(passed_on) => cargo::run(&passed_on.arguments),
         Verb::Record(record) => record::run(record),
         Verb::Hunt(hunt) => hunt::run(*hunt),
+        Verb::Train(train) => train::run(*train),
+        Verb::Watch(watch) => watch::run(watch),
+        Verb::Invariants(invariants) => invariants::run(invariants),
         Verb::Runs(runs) => runs::run(runs),
         Verb::Rank(rank) => rank::run(rank),
         Verb::Dump(dump) => dump::run(dump),

@@ -16,9 +16,18 @@ const USUAL_WIDTH: usize = 80;
 
 /// How to print a report about the findings of a store on standard output.
 pub fn style_of_stdout(store: &Path) -> Style {
+    style_of(store, io::stdout().is_terminal())
+}
+
+/// The same on standard error.
+pub fn style_of_stderr(store: &Path) -> Style {
+    style_of(store, io::stderr().is_terminal())
+}
+
+fn style_of(store: &Path, is_terminal: bool) -> Style {
     Style {
         width: width(),
-        colour: is_colourful(),
+        colour: is_terminal && may_be_colourful(),
         folder: env::current_dir().unwrap_or_default(),
         // What cannot be read is not shown; a report does without.
         kept_lines: names_in(store)
@@ -45,8 +54,8 @@ fn width() -> usize {
 }
 
 /// See no-color.org: set and not empty means no colours.
-fn is_colourful() -> bool {
+fn may_be_colourful() -> bool {
     let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-    !unwanted && !is_dumb && io::stdout().is_terminal()
+    !unwanted && !is_dumb
 }

@@ -2,13 +2,16 @@
 
 use std::process::{Command, Output};
 
-const EVERY_VERB: [&str; 16] = [
+const EVERY_VERB: [&str; 19] = [
     "demo",
     "cc",
     "c++",
     "cargo",
     "record",
     "hunt",
+    "train",
+    "watch",
+    "invariants",
     "runs",
     "rank",
     "dump",

@@ -21,6 +21,7 @@ use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
 use crate::hunt::course::Course;
 use crate::reproduce::Tally;
 use crate::show::{self, FINDINGS_FILE};
+use crate::supported::Guidance;
 
 /// Of an order that comes about.
 const RUNS_PER_ORDER: u32 = 3;
@@ -46,14 +47,18 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What a hunt that is resumed has tried is not tried again.
+    /// What a hunt that is resumed has tried is not tried again; orders into invariants that were never challenged come first.
     pub fn begin(
         store: &Store,
         runs: &[StoredRun],
         view: &View,
         resume: bool,
+        guidance: Option<&Guidance>,
     ) -> Result<Trial, Problem> {
         let (mut orders, all) = unseen_orders_of(store, runs, view)?;
+        if let Some(guidance) = guidance {
+            guidance.sort_orders(&mut orders);
+        }
         let unnamed = all - orders.len();
         let (earlier, found_earlier) =
             if resume { tried_earlier(store) } else { Default::default() };

@@ -1,0 +1,214 @@
+//! `unpick invariants`: what training has learned; merges what several machines have.
+//!
+//! Takes   invariants files.      Gives  a table of places, how often each was checked and challenged; or one file of several.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use unpick_analyses::invariants::Trained;
+use unpick_invariants::{Invariants, SiteWords};
+use unpick_problem::Problem;
+use unpick_run_store::Store;
+
+use crate::dump::printable;
+use crate::hunt::print;
+use crate::quantities::counted;
+use crate::record::{quoted, store_option};
+use crate::trained::{file_of, is_stdout, read_trained, write, write_json};
+
+pub const HELP: &str = "\
+Places that no other thread ever came between (challenged 0) come first: nobody knows yet what would happen there, and unpick hunt
+--active tries them first. Places that passing runs have violated hold no invariant; --all lists them too.
+
+Examples:
+  unpick invariants
+  unpick invariants --json -
+  unpick invariants --merge laptop.toml server.toml --file all.toml";
+
+/// So many places are listed unless all are asked for.
+const USUALLY_LISTED: usize = 40;
+
+/// What `unpick invariants` can be told.
+#[derive(clap::Args)]
+pub struct ShowInvariants {
+    /// What was learned [default: invariants.toml in the store]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Put these files together, and write the sum to --file
+    #[arg(long, value_name = "FILE", num_args = 2..)]
+    merge: Vec<PathBuf>,
+    /// List every place, those without an invariant too
+    #[arg(long)]
+    all: bool,
+    /// Write them as JSON to this file; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+}
+
+pub fn run(show: ShowInvariants) -> Result<ExitCode, Problem> {
+    let file = file_of(&show.store, show.file.as_deref());
+    let invariants = if show.merge.is_empty() {
+        read_trained(&file)?
+    } else {
+        let sum = merged(&show.merge, &file)?;
+        write(&file, &sum)?;
+        sum
+    };
+    if let Some(to) = &show.json {
+        write_json(to, &as_json(&invariants, &file))?;
+        if is_stdout(to) {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    print(&show.text(&invariants, &file))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The sum of some files. What is in the file that is written must be among them, or it would be lost.
+fn merged(files: &[PathBuf], into: &Path) -> Result<Invariants, Problem> {
+    let is_one_of_them = |file: &Path| {
+        let real = |path: &Path| path.canonicalize().ok();
+        files.iter().any(|one| real(one).is_some() && real(one) == real(file))
+    };
+    if into.exists() && !is_one_of_them(into) {
+        return Err(Problem::usage("merging would replace a file that is not among those merged")
+            .at("file", into.display())
+            .next("merge it too, or write to another file: --file NEW.toml; nothing was changed"));
+    }
+    let mut texts: Vec<(String, &PathBuf)> = Vec::new();
+    let mut sum: Option<Invariants> = None;
+    for file in files {
+        let read = read_trained(file)?;
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if let Some((_, first)) = texts.iter().find(|(known, _)| *known == text) {
+            return Err(twice(first, file));
+        }
+        texts.push((text, file));
+        match &mut sum {
+            Some(sum) => sum.absorb(&read)?,
+            None => sum = Some(read),
+        }
+    }
+    sum.ok_or_else(|| Problem::usage("no files to merge"))
+}
+
+fn twice(first: &Path, second: &Path) -> Problem {
+    Problem::usage("two of the files to merge are the same")
+        .at("files", format!("{}, {}", first.display(), second.display()))
+        .why("their runs would count twice")
+        .next("name each once; nothing was changed")
+}
+
+impl ShowInvariants {
+    fn text(&self, invariants: &Invariants, file: &Path) -> String {
+        let Invariants { program, runs, leaves_after, .. } = invariants;
+        let mut text = format!(
+            "{program}: {} of {} hold an invariant, after {} that passed\n",
+            invariants.count(),
+            counted(invariants.sites.len() as u64, "place"),
+            counted((*runs).into(), "run")
+        );
+        text += &match invariants.unchanged {
+            0 => "the last run changed the set, or sets were merged: train on\n".to_owned(),
+            unchanged => format!("the last {} changed nothing\n", counted(unchanged.into(), "run")),
+        };
+        if *leaves_after > 1 {
+            text += &format!("a place stays until {leaves_after} passing runs have violated it\n");
+        }
+        let listed = listed(invariants, self.all);
+        let most = if self.all { usize::MAX } else { USUALLY_LISTED };
+        text += &table(listed.iter().take(most).copied(), invariants);
+        if let Some(more) = listed.len().checked_sub(most).filter(|more| *more > 0) {
+            text += &format!("and {more} more: unpick invariants --all{}\n", self.options(file));
+        }
+        text + &format!("next: unpick watch{} -- {program}\n", self.options(file))
+    }
+
+    fn options(&self, file: &Path) -> String {
+        let named = self.file.is_some().then(|| quoted(&file.to_string_lossy()));
+        let named = named.map_or_else(String::new, |file| format!(" --file {file}"));
+        format!("{}{named}", store_option(&self.store))
+    }
+}
+
+/// The places to list: those never challenged first, then those challenged least.
+fn listed(invariants: &Invariants, all: bool) -> Vec<&(SiteWords, Trained)> {
+    let rules = invariants.rules();
+    let sites = invariants.sites.values();
+    let mut listed: Vec<_> =
+        sites.filter(|(_, trained)| all || trained.is_invariant(rules)).collect();
+    listed.sort_by_key(|(words, trained)| {
+        let is_broken = !trained.is_invariant(rules);
+        (is_broken, trained.checks.challenged, words.file.clone(), words.line)
+    });
+    listed
+}
+
+fn table<'s>(
+    sites: impl Iterator<Item = &'s (SiteWords, Trained)>,
+    invariants: &Invariants,
+) -> String {
+    let mut text =
+        format!("{:>8}  {:>10}  {:>8}  {:<6}  {}\n", "checked", "challenged", "runs", "", "place");
+    for (words, trained) in sites {
+        let deed = words.deed.as_deref().unwrap_or("?");
+        let source = words.text.as_deref().map(|text| format!(": {}", text.trim()));
+        let broken = if trained.is_invariant(invariants.rules()) {
+            String::new()
+        } else {
+            format!(" (violated in {})", counted(trained.violated_runs.into(), "run"))
+        };
+        let line = format!(
+            "{:>8}  {:>10}  {:>8}  {deed:<6}  {}{}{broken}",
+            trained.checks.checked,
+            trained.checks.challenged,
+            trained.runs,
+            words.shown(),
+            source.unwrap_or_default()
+        );
+        text += &printable(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn as_json(invariants: &Invariants, file: &Path) -> Value {
+    let rules = invariants.rules();
+    let sites: Vec<Value> = invariants
+        .sites
+        .values()
+        .map(|(words, trained)| {
+            json!({
+                "module": words.module,
+                "function": words.function,
+                "file": words.file,
+                "line": words.line,
+                "text": words.text,
+                "deed": words.deed,
+                "occurrence": words.occurrence,
+                "invariant": trained.is_invariant(rules),
+                "runs": trained.runs,
+                "violated_runs": trained.violated_runs,
+                "checked": trained.checks.checked,
+                "challenged": trained.checks.challenged,
+                "violated": trained.checks.violated,
+            })
+        })
+        .collect();
+    json!({
+        "schema": "unpick-invariants/1",
+        "file": file.to_string_lossy(),
+        "program": invariants.program,
+        "runs": invariants.runs,
+        "unchanged": invariants.unchanged,
+        "leaves_after": invariants.leaves_after,
+        "labels": { "fail_if": invariants.labels.fail_if, "oracle": invariants.labels.oracle },
+        "builds": invariants.builds,
+        "sites": sites,
+    })
+}

@@ -1,0 +1,409 @@
+//! `unpick train`: learns from passing runs which accesses no other thread comes before.
+//!
+//! Takes   a command, and what counts as failing.      Gives  an invariants file, or adds to one; how the set settled.
+//! Cost    every run is recorded in full, looked at and dropped.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use serde_json::json;
+use unpick_analyses::invariants::{Change, Rules, Training, Variant};
+use unpick_events::Label;
+use unpick_invariants::{Invariants, Labels, SiteKey, Sites};
+use unpick_problem::Problem;
+use unpick_recording::RunOptions;
+use unpick_reproduce::name_without_hash;
+use unpick_run_store::{Builds, Store};
+use unpick_runner::{
+    Attempt, Choices, Condition, Draw, Invocation, Judge, Judged, Lacking, Limits, Perturbation,
+    Plan, attempt, stop_on_signals,
+};
+
+use crate::hunt::{GRACE, OUTPUT_BYTES, print};
+use crate::program::{ProgramOptions, end_of_command_line};
+use crate::quantities::{bytes, counted, duration};
+use crate::record::{fresh_seed, nothing_recorded, quoted, store_option};
+use crate::terminal::progress_bar;
+use crate::trained::{self, check_run, file_of, is_stdout, write_json};
+
+pub const HELP: &str = "\
+An invariant is an access that no other thread comes before in a way that matters, as far as passing runs show: its thread has
+read or written the same bytes just before, and between the two nobody has written (or, between two writes, read) them. Training begins
+with every access that is executed, and takes away what passing runs violate; it ends when the last --settled-after runs have changed
+nothing. Failing runs teach nothing. unpick watch then reports where later runs violate what was learned.
+
+What was learned is added to the file, if there is one. Delays are put in as in unpick hunt, to see more orders in fewer runs.
+
+Exit codes: 0 something was learned, 2 the command line is wrong or no run passed, 70 Unpick's own fault.
+
+Examples:
+  unpick train -- ./bank 100
+  unpick train --runs 100 --settled-after 100 --file bank.invariants.toml -- ./bank 100
+  unpick train --fail-if 'stdout ~ /LOST/' -- ./bank 100";
+
+/// Training runs are in a store of their own, which is gone afterwards.
+const TRAINING_FOLDER: &str = "training";
+
+/// What `unpick train` can be told.
+#[derive(clap::Args)]
+pub struct Train {
+    /// Enough when so many passing runs have changed nothing
+    #[arg(long, value_name = "N", default_value_t = Rules::default().settled_after, value_parser = clap::value_parser!(u32).range(1..))]
+    settled_after: u32,
+    /// An invariant goes when so many passing runs have violated it: above 1, some of them may be labelled wrongly
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    leaves_after: Option<u32>,
+    /// At most this many runs
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// At most this long
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time: Option<Duration>,
+    /// What makes a run fail, as in unpick hunt; may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+    /// A shell command that judges a run, as in unpick hunt
+    #[arg(long, value_name = "COMMAND")]
+    oracle: Option<OsString>,
+    /// A run that takes longer hangs, which is a failure
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    timeout: Duration,
+    /// Run each in an empty working folder of its own
+    #[arg(long)]
+    own_folder: bool,
+    /// Put in no delays
+    #[arg(long)]
+    no_delays: bool,
+    /// Seed of the training: decides the delays of all runs
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Stop recording a process after this much
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
+    limit: u64,
+    /// Where what was learned is kept [default: invariants.toml in the store]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Write what came of it as JSON to this file too; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+    #[command(flatten)]
+    program: ProgramOptions,
+}
+
+pub fn run(train: Train) -> Result<ExitCode, Problem> {
+    let invocation = train.program.invocation()?;
+    let file = file_of(&train.store, train.file.as_deref());
+    let mut course = Course::begin(&train, &invocation, &file)?;
+    let ended = course.run();
+    // Nobody looks at the runs again; what cannot be removed takes room, and nothing else.
+    let _ = std::fs::remove_dir_all(train.training_folder());
+    let ended = ended?;
+    if course.counts.passed == 0 {
+        return Err(no_run_passed(&course.counts, course.last_why.as_deref()));
+    }
+    let sum = trained::add_to_file(&file, &course.learned, course.training.unchanged())?;
+    train.tell(&course, ended, &sum, &file)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why a training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Settled,
+    Budget,
+    /// By the user.
+    Stopped,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    passed: u32,
+    failed: u32,
+    unusable: u32,
+    incomplete: u32,
+}
+
+impl Counts {
+    fn total(&self) -> u32 {
+        self.passed + self.failed + self.unusable
+    }
+}
+
+/// A training that goes on.
+struct Course<'t> {
+    train: &'t Train,
+    invocation: &'t Invocation,
+    store: Store,
+    perturbation: Perturbation,
+    sites: Sites,
+    builds: Builds,
+    /// With what was known before.
+    training: Training<SiteKey>,
+    /// Of this training alone.
+    learned: Invariants,
+    change: Change,
+    counts: Counts,
+    last_why: Option<String>,
+    bar: ProgressBar,
+    started: Instant,
+}
+
+impl<'t> Course<'t> {
+    /// What is in the file must be readable and of this program, before anything is run.
+    fn begin(
+        train: &'t Train,
+        invocation: &'t Invocation,
+        file: &Path,
+    ) -> Result<Course<'t>, Problem> {
+        let before = trained::read(file)?;
+        let known = before.as_ref().map_or(1, |before| before.leaves_after);
+        let leaves_after = train.leaves_after.unwrap_or(known);
+        let learned = Invariants::new(&program_name(invocation), train.labels(), leaves_after);
+        let mut all = before.unwrap_or_else(|| learned.clone());
+        all.absorb(&learned)?;
+        let rules = Rules { settled_after: train.settled_after, leaves_after };
+        Ok(Course {
+            train,
+            invocation,
+            store: Store::at(train.training_folder()),
+            perturbation: train.perturbation(),
+            sites: Sites::seen_from(&std::env::current_dir().unwrap_or_default()),
+            builds: Builds::default(),
+            training: all.training(rules),
+            learned,
+            change: Change::default(),
+            counts: Counts::default(),
+            last_why: None,
+            bar: progress_bar(train.runs.into(), train.quiet).with_prefix("training"),
+            started: Instant::now(),
+        })
+    }
+
+    fn run(&mut self) -> Result<Ended, Problem> {
+        let stop = stop_on_signals();
+        let ended = loop {
+            if let Some(ended) = self.ended() {
+                break ended;
+            }
+            let draw = self.perturbation.next(Lacking::Passing);
+            let judged = self.attempt(&draw)?;
+            if judged.stopped || stop.load(Relaxed) {
+                judged.run.discard();
+                break Ended::Stopped;
+            }
+            let taken = self.take(&draw, &judged);
+            judged.run.discard();
+            taken?;
+        };
+        self.bar.finish_and_clear();
+        Ok(ended)
+    }
+
+    fn ended(&self) -> Option<Ended> {
+        let time_is_over = self.train.time.is_some_and(|time| self.started.elapsed() >= time);
+        match () {
+            () if self.training.has_settled() => Some(Ended::Settled),
+            () if self.counts.total() >= self.train.runs || time_is_over => Some(Ended::Budget),
+            () => None,
+        }
+    }
+
+    fn attempt(&self, draw: &Draw) -> Result<Judged, Problem> {
+        let train = self.train;
+        let mut options = RunOptions { full: true, limit: train.limit, ..RunOptions::default() };
+        draw.delays.put_into(&mut options);
+        let plan = Plan {
+            invocation: self.invocation.clone(),
+            store: self.store.clone(),
+            choices: Choices { options, seed: draw.seed },
+        };
+        attempt(&Attempt {
+            plan: &plan,
+            limits: &Limits { timeout: train.timeout, grace: GRACE, output: OUTPUT_BYTES },
+            judge: &Judge { conditions: train.fail_if.clone(), oracle: train.oracle.clone() },
+            hunt: None,
+            own_folder: train.own_folder,
+            stop: stop_on_signals(),
+        })
+    }
+
+    /// Takes in a run that has ended.
+    fn take(&mut self, draw: &Draw, judged: &Judged) -> Result<(), Problem> {
+        let label = judged.label();
+        if self.counts.total() == 0 && judged.run.event_files.is_empty() {
+            return Err(nothing_recorded(&judged.run));
+        }
+        let took = Duration::from_millis(judged.run.info.duration_ms);
+        self.perturbation.learn(draw, label, took);
+        match label {
+            Label::Pass => self.learn(judged)?,
+            Label::Fail => self.counts.failed += 1,
+            Label::Unusable => self.counts.unusable += 1,
+        }
+        if label != Label::Pass {
+            self.last_why = Some(judged.why().to_owned());
+        }
+        self.show();
+        Ok(())
+    }
+
+    fn learn(&mut self, judged: &Judged) -> Result<(), Problem> {
+        let checked = check_run(&judged.run.folder, Variant::Software)?;
+        let number = u64::from(self.counts.total()) + 1;
+        self.builds.add(number, &checked.run.code)?;
+        self.counts.incomplete += u32::from(!checked.is_complete);
+        self.counts.passed += 1;
+        let checks = self.learned.learn(&checked.run, &self.sites);
+        if let Some(change) = self.training.add(Label::Pass, checks) {
+            self.change.entered += change.entered;
+            self.change.left += change.left;
+        }
+        Ok(())
+    }
+
+    fn show(&self) {
+        let line = self.line();
+        self.bar.set_position(self.counts.total().into());
+        self.bar.set_message(line.clone());
+        let is_due = self.counts.total().is_multiple_of(10);
+        if self.bar.is_hidden() && !self.train.quiet && is_due {
+            eprintln!("unpick: {line}");
+        }
+    }
+
+    /// `20 runs passed, 1 failed; 390 of 412 places hold an invariant; unchanged for 4 of 10 runs`.
+    fn line(&self) -> String {
+        let failed = match self.counts.failed {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        format!(
+            "{} passed{failed}; {} of {} hold an invariant; unchanged for {} of {} runs",
+            counted(self.counts.passed.into(), "run"),
+            self.training.invariants().count(),
+            counted(self.training.sites().len() as u64, "place"),
+            self.training.unchanged(),
+            self.train.settled_after
+        )
+    }
+}
+
+impl Train {
+    fn labels(&self) -> Labels {
+        Labels {
+            fail_if: self.fail_if.iter().map(ToString::to_string).collect(),
+            oracle: self.oracle.as_ref().map(|oracle| oracle.to_string_lossy().into_owned()),
+        }
+    }
+
+    fn training_folder(&self) -> PathBuf {
+        self.store.join(format!("{TRAINING_FOLDER}-{}", std::process::id()))
+    }
+
+    fn perturbation(&self) -> Perturbation {
+        let seed = self.seed.unwrap_or_else(fresh_seed);
+        if self.no_delays { Perturbation::none(seed) } else { Perturbation::new(seed) }
+    }
+
+    fn tell(
+        &self,
+        course: &Course<'_>,
+        ended: Ended,
+        sum: &Invariants,
+        file: &Path,
+    ) -> Result<(), Problem> {
+        let Counts { passed, failed, unusable, incomplete } = course.counts;
+        if let Some(to) = &self.json {
+            let Change { entered, left } = course.change;
+            let value = json!({
+                "schema": "unpick-train/1",
+                "file": file.to_string_lossy(),
+                "program": sum.program,
+                "settled": ended == Ended::Settled,
+                "unchanged": course.training.unchanged(),
+                "runs": { "passed": passed, "failed": failed, "unusable": unusable, "incomplete": incomplete },
+                "entered": entered,
+                "left": left,
+                "sites": sum.sites.len(),
+                "invariants": sum.count(),
+                "all_runs": sum.runs,
+            });
+            write_json(to, &value)?;
+            if is_stdout(to) {
+                return Ok(());
+            }
+        }
+        print(&self.text(course, ended, sum, file))
+    }
+
+    fn text(&self, course: &Course<'_>, ended: Ended, sum: &Invariants, file: &Path) -> String {
+        let Counts { passed, failed, unusable, incomplete } = course.counts;
+        let mut text = format!(
+            "{} passed and taught, {failed} failed, {unusable} could not be used\n",
+            counted(passed.into(), "run")
+        );
+        text += &format!(
+            "{} of {} hold an invariant, after {} in all: {}\n",
+            sum.count(),
+            counted(sum.sites.len() as u64, "place"),
+            counted(sum.runs.into(), "run"),
+            file.display()
+        );
+        text += &match ended {
+            Ended::Settled => {
+                format!("settled: the last {} runs changed nothing\n", self.settled_after)
+            }
+            Ended::Budget | Ended::Stopped => format!(
+                "not settled: only the last {} of {} runs changed nothing; more runs may take invariants away: --runs N\n",
+                course.training.unchanged(),
+                self.settled_after
+            ),
+        };
+        if incomplete > 0 {
+            text += &format!(
+                "recordings that are not complete: {incomplete}; more may have been violated there, see --limit\n"
+            );
+        }
+        let end = end_of_command_line(
+            &course.invocation.words(),
+            course.invocation.written_as.as_deref(),
+        );
+        text += &format!("next: unpick watch{} {end}\n", self.options_again());
+        text
+    }
+
+    /// What another verb needs to find the file again.
+    fn options_again(&self) -> String {
+        let file =
+            self.file.as_ref().map(|file| format!(" --file {}", quoted(&file.to_string_lossy())));
+        format!("{}{}", store_option(&self.store), file.unwrap_or_default())
+    }
+}
+
+/// The name of the file that is run, whatever its build.
+pub fn program_name(invocation: &Invocation) -> String {
+    let first = invocation.command.first().map(Path::new).unwrap_or(Path::new(""));
+    name_without_hash(first)
+}
+
+fn no_run_passed(counts: &Counts, why: Option<&str>) -> Problem {
+    let problem = Problem::usage(format!(
+        "nothing was learned: no run passed ({} failed, {} could not be used)",
+        counts.failed, counts.unusable
+    ))
+    .next("train with an input that passes, or say what failing means: --fail-if CONDITION; the invariants are as they were");
+    match why {
+        Some(why) => problem.why(format!("the last one: {why}")),
+        None => problem.why("it was stopped before the first run had ended"),
+    }
+}
