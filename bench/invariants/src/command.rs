@@ -1,0 +1,43 @@
+//! Programs with arguments, and the commands that are run on them.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use unpick_problem::Problem;
+
+/// Seconds after which a run is ended.
+const LIMIT: &str = "120";
+
+/// A built program with what it is given.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub path: PathBuf,
+    pub training: Vec<String>,
+    pub detection: Vec<String>,
+}
+
+/// Runs a command to its end, in a group of its own: a program that signals its group must not end the benchmark.
+pub fn output(command: &[&str], program: &Path, arguments: &[String]) -> Result<Output, Problem> {
+    let mut all = Command::new("timeout");
+    all.args(["--signal=KILL", LIMIT]).args(command).arg(program).args(arguments);
+    all.process_group(0).stdin(Stdio::null());
+    all.output().map_err(|error| {
+        Problem::own_fault("a command cannot be run").at("command", command.join(" ")).why(error)
+    })
+}
+
+/// An empty folder.
+pub fn fresh_folder(path: PathBuf) -> Result<PathBuf, Problem> {
+    // It need not be there.
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).map_err(|error| {
+        Problem::own_fault("a folder cannot be made").at("folder", path.display()).why(error)
+    })?;
+    Ok(path)
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
