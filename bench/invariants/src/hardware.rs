@@ -13,6 +13,20 @@ use unpick_recording::{Run, RunInfo};
 
 use crate::command::{Program, fresh_folder, output, text};
 
+/// In training and after it: `unpick train` has delays too, and without them some bugs would hardly ever show.
+const DELAYS: [&str; 10] = [
+    "--delay-access",
+    "2%",
+    "--delay-sync",
+    "20%",
+    "--delay-start",
+    "50%",
+    "--delay-min",
+    "1us",
+    "--delay-max",
+    "50us",
+];
+
 /// A trained set, by addresses: all runs are of one build.
 pub struct Hardware<'a> {
     unpick: &'a Path,
@@ -80,7 +94,8 @@ impl<'a> Hardware<'a> {
     fn run(&self, arguments: &[String]) -> Result<(RunInvariants, bool), Problem> {
         let store = fresh_folder(self.folder.clone())?;
         let (unpick, store) = (self.unpick.to_string_lossy(), store.to_string_lossy());
-        let command = [&*unpick, "record", "--full", "--quiet", "--store", &store, "--"];
+        let record = [&*unpick, "record", "--full", "--quiet", "--store", &store];
+        let command = [&record[..], &DELAYS, &["--"]].concat();
         let output = output(&command, &self.program.path, arguments)?;
         let folder = self.folder.join("runs/0001");
         let info = RunInfo::read(&folder).map_err(|error| {

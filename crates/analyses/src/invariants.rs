@@ -4,7 +4,8 @@
 //! Gives   `RunInvariants`: for every site how often it was checked, challenged and violated, and each kind of violation with one
 //!         example; of many runs, the sites that hold an invariant.
 //! Misses  what no run executed; bugs of several variables. A recording that is not full knows all violations, but of the accesses
-//!         that nobody came between only the last ones: train with full ones.
+//!         that nobody came between only the last ones: train with full ones. Which of two threads' reads between two writes came
+//!         first is not always known, so some of them may count as challenged, or not; none of that is a violation.
 //! Invents violations that hurt nobody: training takes those away that passing runs have.
 //! Cost    one step per access, and one per access of others between two of a thread.
 //!

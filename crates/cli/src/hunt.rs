@@ -53,7 +53,8 @@ A run fails if its exit code is not 0, if a signal kills it, or if it does not e
 other conditions in place of the first two.
 
 Where no run fails, orders of accesses that no run had are forced, each in a few runs; if one of them makes the program fail, and its
-inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed.
+inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed. With
+invariants (see unpick train) orders that put one to the test for the first time come first.
 
 With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
 whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.

@@ -126,7 +126,8 @@ impl ShowInvariants {
         if let Some(more) = listed.len().checked_sub(most).filter(|more| *more > 0) {
             text += &format!("and {more} more: unpick invariants --all{}\n", self.options(file));
         }
-        text + &format!("next: unpick watch{} -- {program}\n", self.options(file))
+        let command = invariants.command.clone().unwrap_or_else(|| format!("-- {program}"));
+        text + &format!("next: unpick watch{} {}\n", self.options(file), printable(&command))
     }
 
     fn options(&self, file: &Path) -> String {
@@ -204,6 +205,7 @@ fn as_json(invariants: &Invariants, file: &Path) -> Value {
         "schema": "unpick-invariants/1",
         "file": file.to_string_lossy(),
         "program": invariants.program,
+        "command": invariants.command,
         "runs": invariants.runs,
         "unchanged": invariants.unchanged,
         "leaves_after": invariants.leaves_after,

@@ -11,6 +11,7 @@ use unpick_run_store::Store;
 
 use crate::conclude::{View, findings_of};
 use crate::hunt::{print, write_file};
+use crate::supported::Guidance;
 use crate::terminal;
 
 pub const HELP: &str = "\
@@ -36,7 +37,10 @@ pub struct Rank {
 pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
     let store = Store::at(&rank.store);
     let runs = store.runs_of_hunt(rank.hunt)?;
-    let findings = findings_of(&store, &runs, &rank.view)?;
+    let mut findings = findings_of(&store, &runs, &rank.view)?;
+    if let Some(guidance) = Guidance::of_runs(&rank.store, &runs)? {
+        guidance.support(&mut findings, &runs);
+    }
     let json = findings.to_json() + "\n";
     match rank.json.as_deref() {
         Some(file) if file == Path::new("-") => print(&json)?,

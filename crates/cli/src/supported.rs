@@ -12,6 +12,7 @@ use unpick_events::Label;
 use unpick_findings::{CodePlace, Finding, Findings, Frame, SupportingInvariant};
 use unpick_invariants::{Invariants, SiteKey, Sites};
 use unpick_problem::Problem;
+use unpick_reproduce::name_without_hash;
 use unpick_run_store::StoredRun;
 
 use crate::trained::{check_run, file_of, read};
@@ -50,6 +51,14 @@ impl Guidance {
         };
         let sites = Sites::seen_from(&std::env::current_dir().unwrap_or_default());
         Ok(invariants.map(|invariants| Guidance { invariants, sites }))
+    }
+
+    /// The invariants of the store, for the program that these runs are of.
+    pub fn of_runs(store: &Path, runs: &[StoredRun]) -> Result<Option<Guidance>, Problem> {
+        let program = runs.last().and_then(|run| run.info.command.first());
+        program.map_or(Ok(None), |program| {
+            Guidance::of(store, None, &name_without_hash(Path::new(program)))
+        })
     }
 
     /// Orders into invariants that were never challenged come first; else they stay as they are.

@@ -142,7 +142,7 @@ fn invariants_are_shown_with_how_often_they_were_checked_and_challenged() {
         "{}",
         shown.stdout
     );
-    assert!(shown.stdout.ends_with("next: unpick watch -- deposit\n"), "{}", shown.stdout);
+    assert!(shown.stdout.ends_with("next: unpick watch -- ./deposit calm\n"), "{}", shown.stdout);
     let told = parsed(&scene.unpick(&["invariants", "--json", "-"]).stdout);
     check("invariants.schema.json", &told);
     let sites = told["sites"].as_array().unwrap();

@@ -5,6 +5,7 @@
 //! ```toml
 //! invariants = 1
 //! program = "bank"
+//! command = "-- ./bank 100"
 //! runs = 37
 //! unchanged = 10
 //!
@@ -54,6 +55,8 @@ struct Version {
 struct Form<S> {
     invariants: u32,
     program: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
     /// Passing runs.
     runs: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -138,6 +141,7 @@ impl Invariants {
         let form = Form {
             invariants: INVARIANTS_VERSION,
             program: self.program.clone(),
+            command: self.command.clone(),
             runs: self.runs,
             unchanged: self.unchanged,
             leaves_after: self.leaves_after,
@@ -204,6 +208,7 @@ fn read(
     }
     Ok(Invariants {
         program: form.program,
+        command: form.command,
         labels: form.labels,
         leaves_after: form.leaves_after,
         runs: form.runs,

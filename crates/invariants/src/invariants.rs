@@ -26,6 +26,8 @@ pub struct Labels {
 pub struct Invariants {
     /// Name of the program's file.
     pub program: String,
+    /// What a command line of unpick ends with to run it: `-- ./bank 100`. For people to paste.
+    pub command: Option<String>,
     pub labels: Labels,
     /// A site leaves the set after so many violating runs.
     pub leaves_after: u32,
@@ -55,6 +57,7 @@ impl Invariants {
     pub fn new(program: &str, labels: Labels, leaves_after: u32) -> Invariants {
         Invariants {
             program: program.to_owned(),
+            command: None,
             labels,
             leaves_after: leaves_after.max(1),
             runs: 0,
@@ -113,6 +116,8 @@ impl Invariants {
         self.unchanged = 0;
         self.leaves_after = self.leaves_after.max(other.leaves_after);
         self.builds.extend(other.builds.iter().cloned());
+        // Whichever, but the same in any order.
+        self.command = [self.command.take(), other.command.clone()].into_iter().flatten().min();
         Ok(())
     }
 
