@@ -13,7 +13,7 @@ use unpick_recording::{Run, RunInfo};
 
 use crate::command::{Program, fresh_folder, output, text};
 
-/// In training and after it: `unpick train` has delays too, and without them some bugs would hardly ever show.
+/// What some bugs need to show in full recordings.
 const DELAYS: [&str; 10] = [
     "--delay-access",
     "2%",
@@ -37,6 +37,13 @@ pub struct Hardware<'a> {
     training: Training<u64>,
 }
 
+/// Whether a run is disturbed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delays {
+    None,
+    Some,
+}
+
 /// A run after training.
 pub struct Simulated {
     pub failed: bool,
@@ -57,7 +64,7 @@ impl<'a> Hardware<'a> {
         let names = CodeNames::new();
         let mut hardware = Hardware { unpick, program, folder, shape, names, training };
         for _ in 0..runs {
-            let (run, failed) = hardware.run(&program.training)?;
+            let (run, failed) = hardware.run(&program.training, Delays::None)?;
             let label = if failed { Label::Fail } else { Label::Pass };
             let checks = run.checks.iter().map(|(site, checks)| (address(&run, *site), *checks));
             hardware.training.add(label, checks);
@@ -70,8 +77,8 @@ impl<'a> Hardware<'a> {
     }
 
     /// One run with the other input.
-    pub fn watch(&self) -> Result<Simulated, Problem> {
-        let (run, failed) = self.run(&self.program.detection)?;
+    pub fn watch(&self, delays: Delays) -> Result<Simulated, Problem> {
+        let (run, failed) = self.run(&self.program.detection, delays)?;
         let mut code = CodeBook::default();
         let translation = code.enter(&run.code);
         let frame = |site: u32| {
@@ -91,11 +98,12 @@ impl<'a> Hardware<'a> {
     }
 
     /// Records a run in full and looks at it through caches; says whether it failed.
-    fn run(&self, arguments: &[String]) -> Result<(RunInvariants, bool), Problem> {
+    fn run(&self, arguments: &[String], delays: Delays) -> Result<(RunInvariants, bool), Problem> {
         let store = fresh_folder(self.folder.clone())?;
         let (unpick, store) = (self.unpick.to_string_lossy(), store.to_string_lossy());
         let record = [&*unpick, "record", "--full", "--quiet", "--store", &store];
-        let command = [&record[..], &DELAYS, &["--"]].concat();
+        let delays = if delays == Delays::Some { &DELAYS[..] } else { &[] };
+        let command = [&record[..], delays, &["--"]].concat();
         let output = output(&command, &self.program.path, arguments)?;
         let folder = self.folder.join("runs/0001");
         let info = RunInfo::read(&folder).map_err(|error| {

@@ -31,7 +31,7 @@ read or written the same bytes just before, and between the two nobody has writt
 with every access that is executed, and takes away what passing runs violate; it ends when the last --settled-after runs have changed
 nothing. Failing runs teach nothing. unpick watch then reports where later runs violate what was learned.
 
-What was learned is added to the file, if there is one. Delays are put in as in unpick hunt, to see more orders in fewer runs.
+What was learned is added to the file, if there is one.
 
 Exit codes: 0 something was learned, 2 the command line is wrong or no run passed, 70 Unpick's own fault.
 
@@ -70,11 +70,12 @@ pub struct Train {
     /// Run each in an empty working folder of its own
     #[arg(long)]
     own_folder: bool,
-    /// Put in no delays
+    /// Put in delays as unpick hunt does: fewer false reports later, but orders come about that are near to a bug and harmless, and
+    /// these take invariants away
     #[arg(long)]
-    no_delays: bool,
+    delays: bool,
     /// Seed of the training: decides the delays of all runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "delays")]
     seed: Option<u64>,
     /// Stop recording a process after this much
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
@@ -125,7 +126,7 @@ impl Train {
 
     fn perturbation(&self) -> Perturbation {
         let seed = self.seed.unwrap_or_else(fresh_seed);
-        if self.no_delays { Perturbation::none(seed) } else { Perturbation::new(seed) }
+        if self.delays { Perturbation::new(seed) } else { Perturbation::none(seed) }
     }
 
     fn tell(
