@@ -8,8 +8,8 @@ use unpick_findings::Frame;
 use unpick_problem::Problem;
 use unpick_subjects::{Class, Subject, Twin, subjects};
 
-use crate::command::{Program, fresh_folder, text};
-use crate::hardware::{Delays, Hardware};
+use crate::command::{Delays, Program, fresh_folder, text};
+use crate::hardware::Hardware;
 use crate::options::Options;
 use crate::peers::Peers;
 use crate::software::{Trained, deciding};
@@ -97,7 +97,7 @@ fn row(kind: &'static Kind, subject: Subject, options: &Options) -> Result<Row, 
         options.most_runs,
         trained.invariants,
         || {
-            let watched = trained.watch()?;
+            let watched = trained.watch(Delays::Some)?;
             let violations = watched.violations.iter().filter_map(deciding);
             let lines = violations.map(|[this, remote]| truth.lines(&this.frame, &remote.frame));
             Ok((watched.failed(), lines.collect()))

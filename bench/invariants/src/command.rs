@@ -10,6 +10,34 @@ use unpick_problem::Problem;
 /// Seconds after which a run is ended.
 const LIMIT: &str = "120";
 
+/// What some bugs need to show before long.
+const DELAYS: [&str; 10] = [
+    "--delay-access",
+    "2%",
+    "--delay-sync",
+    "20%",
+    "--delay-start",
+    "50%",
+    "--delay-min",
+    "1us",
+    "--delay-max",
+    "50us",
+];
+
+/// Whether a run is disturbed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delays {
+    None,
+    Some,
+}
+
+impl Delays {
+    /// As options of `unpick record` and `unpick watch`.
+    pub fn options(self) -> &'static [&'static str] {
+        if self == Delays::Some { &DELAYS } else { &[] }
+    }
+}
+
 /// A built program with what it is given.
 #[derive(Debug, Clone)]
 pub struct Program {

@@ -11,21 +11,7 @@ use unpick_names::{CodeNames, KnownRecording};
 use unpick_problem::Problem;
 use unpick_recording::{Run, RunInfo};
 
-use crate::command::{Program, fresh_folder, output, text};
-
-/// What some bugs need to show in full recordings.
-const DELAYS: [&str; 10] = [
-    "--delay-access",
-    "2%",
-    "--delay-sync",
-    "20%",
-    "--delay-start",
-    "50%",
-    "--delay-min",
-    "1us",
-    "--delay-max",
-    "50us",
-];
+use crate::command::{Delays, Program, fresh_folder, output, text};
 
 /// A trained set, by addresses: all runs are of one build.
 pub struct Hardware<'a> {
@@ -35,13 +21,6 @@ pub struct Hardware<'a> {
     shape: CacheShape,
     names: CodeNames,
     training: Training<u64>,
-}
-
-/// Whether a run is disturbed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delays {
-    None,
-    Some,
 }
 
 /// A run after training.
@@ -102,8 +81,7 @@ impl<'a> Hardware<'a> {
         let store = fresh_folder(self.folder.clone())?;
         let (unpick, store) = (self.unpick.to_string_lossy(), store.to_string_lossy());
         let record = [&*unpick, "record", "--full", "--quiet", "--store", &store];
-        let delays = if delays == Delays::Some { &DELAYS[..] } else { &[] };
-        let command = [&record[..], delays, &["--"]].concat();
+        let command = [&record[..], delays.options(), &["--"]].concat();
         let output = output(&command, &self.program.path, arguments)?;
         let folder = self.folder.join("runs/0001");
         let info = RunInfo::read(&folder).map_err(|error| {

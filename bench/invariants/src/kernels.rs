@@ -6,8 +6,8 @@ use std::process::Command;
 
 use unpick_problem::Problem;
 
-use crate::command::{Program, fresh_folder, text};
-use crate::hardware::{Delays, Hardware};
+use crate::command::{Delays, Program, fresh_folder, text};
+use crate::hardware::Hardware;
 use crate::options::Options;
 use crate::software::{Trained, deciding};
 
@@ -61,7 +61,7 @@ fn row(kernel: &'static Kernel, options: &Options) -> Result<Row, Problem> {
     let trained = Trained::by_runs(&unpick, &program, folder("software"), options.training)?;
     let mut by_software = BTreeSet::new();
     for _ in 0..options.kernel_runs {
-        let watched = trained.watch()?;
+        let watched = trained.watch(Delays::None)?;
         let violations = watched.violations.iter().filter_map(deciding);
         by_software.extend(violations.map(|both| both.map(|access| access.frame.clone())));
     }

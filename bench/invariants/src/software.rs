@@ -7,7 +7,7 @@ use serde::Deserialize;
 use unpick_findings::{FindingAccess, ViolatedInvariant};
 use unpick_problem::Problem;
 
-use crate::command::{Program, fresh_folder, output, text};
+use crate::command::{Delays, Program, fresh_folder, output, text};
 
 /// What was learned about a program.
 pub struct Trained<'a> {
@@ -75,12 +75,13 @@ impl<'a> Trained<'a> {
     }
 
     /// Watches one run with the other input.
-    pub fn watch(&self) -> Result<Watched, Problem> {
+    pub fn watch(&self, delays: Delays) -> Result<Watched, Problem> {
         let json = self.folder.join("watched.json");
         let _ = fs::remove_file(&json);
         let (unpick, store, file) =
             (self.unpick.to_string_lossy(), self.folder.to_string_lossy(), json.to_string_lossy());
-        let command = [&*unpick, "watch", "--quiet", "--json", &file, "--store", &store, "--"];
+        let watch = [&*unpick, "watch", "--quiet", "--json", &file, "--store", &store];
+        let command = [&watch[..], delays.options(), &["--"]].concat();
         let output = output(&command, &self.program.path, &self.program.detection)?;
         let told = fs::read(&json).unwrap_or_default();
         serde_json::from_slice(&told)

@@ -1,6 +1,7 @@
-//! The options for delays, which `record` and `hunt` share.
+//! The options for delays, which `record`, `hunt` and `watch` share.
 
 use unpick_problem::Problem;
+use unpick_recording::RunOptions;
 
 use crate::quantities::{nanoseconds, parts_per_million};
 
@@ -25,6 +26,18 @@ pub struct DelayOptions {
 }
 
 impl DelayOptions {
+    /// The options of a run, with these delays.
+    pub fn applied_to(&self, options: RunOptions) -> RunOptions {
+        RunOptions {
+            delay_access_ppm: self.delay_access,
+            delay_sync_ppm: self.delay_sync,
+            delay_start_ppm: self.delay_start,
+            delay_shortest_ns: self.delay_min,
+            delay_longest_ns: self.delay_max,
+            ..options
+        }
+    }
+
     /// `next` is a command that would do.
     pub fn check(&self, next: &str) -> Result<(), Problem> {
         if self.delay_min <= self.delay_max {

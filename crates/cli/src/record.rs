@@ -65,15 +65,8 @@ impl Record {
         self.delays.check(
             "give --delay-max as well: unpick record --delay-min 2ms --delay-max 5ms -- PROGRAM",
         )?;
-        let options = RunOptions {
-            full: self.full,
-            limit: self.limit,
-            delay_access_ppm: self.delays.delay_access,
-            delay_sync_ppm: self.delays.delay_sync,
-            delay_start_ppm: self.delays.delay_start,
-            delay_shortest_ns: self.delays.delay_min,
-            delay_longest_ns: self.delays.delay_max,
-        };
+        let options = RunOptions { full: self.full, limit: self.limit, ..RunOptions::default() };
+        let options = self.delays.applied_to(options);
         let choices = Choices { options, seed: self.seed.unwrap_or_else(fresh_seed) };
         Ok(Plan { invocation: self.program.invocation()?, store: Store::at(&self.store), choices })
     }

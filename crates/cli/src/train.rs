@@ -100,6 +100,7 @@ pub fn run(train: Train) -> Result<ExitCode, Problem> {
     let invocation = train.program.invocation()?;
     let file = file_of(&train.store, train.file.as_deref());
     let mut course = Course::begin(&train, &invocation, &file)?;
+    remove_leftovers(&train.store);
     let ended = course.run();
     // Nobody looks at the runs again; what cannot be removed takes room, and nothing else.
     let _ = std::fs::remove_dir_all(train.training_folder());
@@ -201,6 +202,20 @@ impl Train {
         let file =
             self.file.as_ref().map(|file| format!(" --file {}", quoted(&file.to_string_lossy())));
         format!("{}{}", store_option(&self.store), file.unwrap_or_default())
+    }
+}
+
+/// Removes the runs of trainings that were killed.
+fn remove_leftovers(store: &Path) {
+    // A store that is not there yet has none.
+    for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(TRAINING_FOLDER));
+        let process = process.and_then(|rest| rest.strip_prefix('-')?.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            // What cannot be removed takes room, and nothing else.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use unpick_run_store::{Store, run_number};
 use unpick_runner::{Choices, FinishedRun, Invocation, Plan};
 
 use crate::conclude::{NAMES, choices};
+use crate::delays::DelayOptions;
 use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted};
 use crate::record::{fresh_seed, nothing_recorded, quoted, store_option};
@@ -31,6 +32,8 @@ pub const HELP: &str = "\
 The program keeps its input, output and signals, and its exit code is the exit code of this command (128 + n if signal n killed it). What it
 violated is told on standard error after it has ended, whether it failed or not; the exit code says nothing about that, the JSON does.
 2 means that nothing could be watched, 70 that Unpick itself failed.
+
+The program runs as it is, unless delays are asked for, which show more orders in fewer runs.
 
 Known violations are left out by a file of suppressions, one per line: file third_party/*, function log_*, finding 3f2a9c41.
 
@@ -53,6 +56,11 @@ pub struct Watch {
     /// Stop recording a process after this much
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
     limit: u64,
+    /// Seed of the delays; chosen if not given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    delays: DelayOptions,
     /// Say nothing if nothing was violated
     #[arg(long)]
     quiet: bool,
@@ -64,6 +72,9 @@ pub struct Watch {
 }
 
 pub fn run(watch: Watch) -> Result<ExitCode, Problem> {
+    watch.delays.check(
+        "give both: unpick watch --delay-sync 5% --delay-min 2ms --delay-max 5ms -- PROGRAM",
+    )?;
     let invocation = watch.program.invocation()?;
     // All that can be wrong is told before the program is run.
     let invariants = read_trained(&watch.invariants_file())?;
@@ -90,10 +101,11 @@ impl Watch {
 
     fn plan(&self, invocation: &Invocation) -> Plan {
         let options = RunOptions { limit: self.limit, ..RunOptions::default() };
+        let options = self.delays.applied_to(options);
         Plan {
             invocation: invocation.clone(),
             store: Store::at(&self.store),
-            choices: Choices { options, seed: fresh_seed() },
+            choices: Choices { options, seed: self.seed.unwrap_or_else(fresh_seed) },
         }
     }
 
