@@ -1,5 +1,6 @@
 //! The six bug kinds of AVIO's Table 3, by subjects of that kind.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,7 +13,7 @@ use crate::command::{Delays, Program, fresh_folder, text};
 use crate::hardware::Hardware;
 use crate::options::Options;
 use crate::peers::Peers;
-use crate::software::{Trained, deciding};
+use crate::software::{Trained, places};
 
 /// A row of the paper's Table 3.
 pub struct Kind {
@@ -98,8 +99,8 @@ fn row(kind: &'static Kind, subject: Subject, options: &Options) -> Result<Row, 
         trained.invariants,
         || {
             let watched = trained.watch(Delays::Some)?;
-            let violations = watched.violations.iter().filter_map(deciding);
-            let lines = violations.map(|[this, remote]| truth.lines(&this.frame, &remote.frame));
+            let violations = watched.violations.iter().filter_map(places);
+            let lines = violations.map(|(this, remote)| truth.lines(this, remote));
             Ok((watched.failed(), lines.collect()))
         },
         &truth,
@@ -117,7 +118,7 @@ fn row(kind: &'static Kind, subject: Subject, options: &Options) -> Result<Row, 
         || {
             let watched = hardware.watch(Delays::Some)?;
             let violations = watched.violations.iter();
-            let lines = violations.map(|[this, remote]| truth.lines(this, remote));
+            let lines = violations.map(|[this, remote]| truth.lines(this, vec![remote]));
             Ok((watched.failed, lines.collect()))
         },
         &truth,
@@ -129,8 +130,8 @@ fn row(kind: &'static Kind, subject: Subject, options: &Options) -> Result<Row, 
     Ok(Row { kind, subject, trained_runs: trained.passed, software, hardware: by_hardware, peers })
 }
 
-/// The lines of a violation's I-access and of its remote access; none: not in the subject's source.
-type Lines = [Option<u32>; 2];
+/// The line of a violation's I-access, and those of the remote accesses, the deciding one first; none: not in the subject's source.
+type Lines = (Option<u32>, Vec<Option<u32>>);
 
 fn until_it_shows(
     most: u32,
@@ -143,9 +144,9 @@ fn until_it_shows(
         if failed {
             let is_reported = lines.iter().any(|lines| truth.is_it(lines));
             lines.retain(|lines| !truth.is_it(lines));
-            lines.sort_unstable();
-            lines.dedup();
-            return Ok(Found { invariants, runs, failed, is_reported, others: lines.len() });
+            let others: BTreeSet<_> =
+                lines.iter().map(|(this, remote)| (*this, remote.first().copied())).collect();
+            return Ok(Found { invariants, runs, failed, is_reported, others: others.len() });
         }
     }
     Ok(Found { invariants, runs: most, failed: false, is_reported: false, others: 0 })
@@ -169,16 +170,18 @@ impl Truth {
         Truth { source: subject.source.clone(), own: of_role(1), remote: of_role(2) }
     }
 
-    fn lines(&self, this: &Frame, remote: &Frame) -> Lines {
-        [this, remote].map(|frame| {
-            let file = frame.file.as_ref()?;
-            Path::new(file).ends_with(&self.source).then_some(frame.line).flatten()
-        })
+    fn lines(&self, this: &Frame, remote: Vec<&Frame>) -> Lines {
+        (self.line(this), remote.into_iter().map(|frame| self.line(frame)).collect())
     }
 
-    fn is_it(&self, lines: &Lines) -> bool {
-        let [Some(this), Some(remote)] = lines else { return false };
-        self.own.last() == Some(this) && self.remote.contains(remote)
+    fn line(&self, frame: &Frame) -> Option<u32> {
+        let file = Path::new(frame.file.as_ref()?);
+        file.ends_with(&self.source).then_some(frame.line).flatten()
+    }
+
+    fn is_it(&self, (this, remote): &Lines) -> bool {
+        let is_own = this.is_some() && *this == self.own.last().copied();
+        is_own && remote.iter().flatten().any(|line| self.remote.contains(line))
     }
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use unpick_findings::Frame;
 use unpick_problem::Problem;
 
 use crate::command::{Delays, Program, fresh_folder, text};
 use crate::hardware::Hardware;
 use crate::options::Options;
-use crate::software::{Trained, deciding};
+use crate::software::{Trained, places};
 
 /// A workload of bench/overhead, called as `program THREADS SIZE`.
 pub struct Kernel {
@@ -62,8 +63,8 @@ fn row(kernel: &'static Kernel, options: &Options) -> Result<Row, Problem> {
     let mut by_software = BTreeSet::new();
     for _ in 0..options.kernel_runs {
         let watched = trained.watch(Delays::None)?;
-        let violations = watched.violations.iter().filter_map(deciding);
-        by_software.extend(violations.map(|both| both.map(|access| access.frame.clone())));
+        let violations = watched.violations.iter().filter_map(places);
+        by_software.extend(violations.map(|(this, remote)| [this, remote[0]].map(Frame::clone)));
     }
     for places in &by_software {
         eprintln!("{}: reported: {places:?}", kernel.name);

@@ -27,7 +27,7 @@ pub fn section(
 }
 
 const BUGS_LEGEND: &str = "\
-Found: in the first run after training that failed, a violation was reported whose I-access and remote access are on the marked lines; in brackets the paper's answer. \
+Found: in the first run after training that failed, a violation was reported whose I-access and one of whose remote accesses are on the marked lines; in brackets the paper's answer. \
 Runs: how many it took until one failed. Others: further violations of that run, by lines. Detectors: different reports in a run, at most; in brackets whether the paper's \
 lockset (Helgrind's column) and happens-before (the others') detect the bug.";
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use unpick_findings::{FindingAccess, ViolatedInvariant};
+use unpick_findings::{Frame, ViolatedInvariant};
 use unpick_problem::Problem;
 
 use crate::command::{Delays, Program, fresh_folder, output, text};
@@ -89,9 +89,13 @@ impl<'a> Trained<'a> {
     }
 }
 
-/// The accesses that decide a violation: the I-access, and the remote one.
-pub fn deciding(violation: &ViolatedInvariant) -> Option<[&FindingAccess; 2]> {
-    Some([violation.accesses.last()?, violation.accesses.get(violation.deciding)?])
+/// Where a violation happened: the I-access, and those of other threads that were told, the deciding one first.
+pub fn places(violation: &ViolatedInvariant) -> Option<(&Frame, Vec<&Frame>)> {
+    let this = &violation.accesses.last()?.frame;
+    let deciding = violation.accesses.get(violation.deciding)?;
+    let others = violation.accesses.iter().filter(|access| access.role != 1);
+    let remote = [deciding].into_iter().chain(others);
+    Some((this, remote.map(|access| &access.frame).collect()))
 }
 
 fn no_result(program: &Program, why: &str) -> Problem {
