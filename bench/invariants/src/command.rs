@@ -7,8 +7,9 @@ use std::process::{Command, Output, Stdio};
 
 use unpick_problem::Problem;
 
-/// Seconds after which a run is ended.
-const LIMIT: &str = "120";
+/// Seconds after which a run is ended, and a whole training.
+const RUN_LIMIT: &str = "120";
+const TRAINING_LIMIT: &str = "3600";
 
 /// What some bugs need to show before long.
 const DELAYS: [&str; 10] = [
@@ -46,10 +47,29 @@ pub struct Program {
     pub detection: Vec<String>,
 }
 
-/// Runs a command to its end, in a group of its own: a program that signals its group must not end the benchmark.
+/// Makes one run of a program, by a command or by itself.
 pub fn output(command: &[&str], program: &Path, arguments: &[String]) -> Result<Output, Problem> {
+    output_within(RUN_LIMIT, command, program, arguments)
+}
+
+/// The same for a command that makes many runs.
+pub fn output_of_training(
+    command: &[&str],
+    program: &Path,
+    arguments: &[String],
+) -> Result<Output, Problem> {
+    output_within(TRAINING_LIMIT, command, program, arguments)
+}
+
+/// In a group of its own: a program that signals its group must not end the benchmark.
+fn output_within(
+    limit: &str,
+    command: &[&str],
+    program: &Path,
+    arguments: &[String],
+) -> Result<Output, Problem> {
     let mut all = Command::new("timeout");
-    all.args(["--signal=KILL", LIMIT]).args(command).arg(program).args(arguments);
+    all.args(["--signal=KILL", limit]).args(command).arg(program).args(arguments);
     all.process_group(0).stdin(Stdio::null());
     all.output().map_err(|error| {
         Problem::own_fault("a command cannot be run").at("command", command.join(" ")).why(error)

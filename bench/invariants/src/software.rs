@@ -7,7 +7,7 @@ use serde::Deserialize;
 use unpick_findings::{Frame, ViolatedInvariant};
 use unpick_problem::Problem;
 
-use crate::command::{Delays, Program, fresh_folder, output, text};
+use crate::command::{Delays, Program, fresh_folder, output, output_of_training, text};
 
 /// What was learned about a program.
 pub struct Trained<'a> {
@@ -67,7 +67,7 @@ impl<'a> Trained<'a> {
             &store,
             "--",
         ];
-        let output = output(&command, &program.path, &program.training)?;
+        let output = output_of_training(&command, &program.path, &program.training)?;
         let told: TrainingTold = serde_json::from_slice(&output.stdout)
             .map_err(|error| no_result(program, &format!("{error}: {}", text(&output.stderr))))?;
         let (invariants, passed) = (told.invariants, told.runs.passed);

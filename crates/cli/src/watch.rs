@@ -181,7 +181,7 @@ impl Looked<'_> {
             reported,
             known: self.invariants.known_sites(&run, &sites),
             is_complete,
-            is_known_build: self.invariants.knows_build(&run),
+            is_known_build: self.invariants.knows_builds(&run),
         })
     }
 

@@ -274,6 +274,8 @@ fn an_invariant_that_failing_runs_violate_supports_a_finding() {
     fs::set_permissions(scene.path("mixed.sh"), fs::Permissions::from_mode(0o755)).unwrap();
     let trained = scene.unpick(&["train", "--settled-after", "2", "--", "./mixed.sh", "calm"]);
     assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let watched = scene.unpick(&["watch", "--", "./mixed.sh", "calm"]);
+    assert!(!watched.stderr.contains("another build"), "{}", watched.stderr);
     let plain = ["hunt", "--no-delays", "--no-confirm", "--no-active", "--runs", "6"];
     let hunt = scene.unpick(&[&plain[..], &["--json", "f.json", "--", "./mixed.sh"]].concat());
     assert_eq!(hunt.code, Some(66), "{}{}", hunt.stdout, hunt.stderr);

@@ -35,7 +35,7 @@ pub struct Invariants {
     pub runs: u32,
     /// So many of the last runs did not change the set; 0 after merging.
     pub unchanged: u32,
-    /// Build ids of the program.
+    /// Build ids of the modules that have sites.
     pub builds: BTreeSet<String>,
     pub sites: BTreeMap<SiteKey, (SiteWords, Trained)>,
 }
@@ -92,7 +92,7 @@ impl Invariants {
             self.add_site(key, words, trained);
         }
         self.runs = self.runs.saturating_add(1);
-        self.builds.extend(builds_of(run, &self.program));
+        self.builds.extend(builds_of(run));
         of_run.into_iter().map(|(key, (_, checks))| (key, checks)).collect()
     }
 
@@ -148,9 +148,9 @@ impl Invariants {
         (keys.iter().filter(|key| self.sites.contains_key(key)).count(), keys.len())
     }
 
-    /// Whether any build that was run here was trained with.
-    pub fn knows_build(&self, run: &RunInvariants) -> bool {
-        builds_of(run, &self.program).any(|build| self.builds.contains(&build))
+    /// Whether all code that was checked in a run is of builds that were trained with.
+    pub fn knows_builds(&self, run: &RunInvariants) -> bool {
+        builds_of(run).all(|build| self.builds.contains(&build))
     }
 
     /// What a run violates of it.
@@ -175,14 +175,11 @@ impl Invariants {
     }
 }
 
-/// The build ids of the modules with the program's name.
-fn builds_of(run: &RunInvariants, program: &str) -> impl Iterator<Item = String> {
-    let modules = run.code.modules.iter().filter(|module| !module.build_id.is_empty());
-    let of_program = modules.filter(move |module| {
-        let name = unpick_reproduce::name_without_hash(module.path.as_ref());
-        name == program
-    });
-    of_program.map(|module| module.build_id.clone())
+/// The build ids of the modules in which something was checked, as often as it was.
+fn builds_of(run: &RunInvariants) -> impl Iterator<Item = String> {
+    let sites = run.checks.iter().map(|(site, _)| run.code.sites[*site as usize]);
+    let modules = sites.filter_map(|site| run.code.modules.get(site.module? as usize));
+    modules.map(|module| module.build_id.clone()).filter(|build| !build.is_empty())
 }
 
 /// Eight letters of hex.
