@@ -2,8 +2,8 @@
 //!
 //! Takes   the recordings of a run, one after the other (`collect`, once per run, in parallel if you like), then
 //!         the condensed results of all labelled runs (`conclude`, pure).
-//! Gives   patterns of accesses with scores and ranks; of a run that hung, who waits for what; `unpick-findings` makes
-//!         findings of them.
+//! Gives   patterns of accesses with scores and ranks; what threads told each other around a failure; of a run that hung, who
+//!         waits for what; `unpick-findings` makes findings of them.
 //! Misses  what the headers of the folders say.
 //!
 //! The two halves meet in [`RunPatterns`], which is small and can be stored: recordings may be dropped
@@ -12,6 +12,7 @@
 
 pub mod access_pairs;
 mod code_tables;
+pub mod communication;
 pub mod hang;
 pub mod interleaving_patterns;
 pub mod invariants;

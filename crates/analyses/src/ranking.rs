@@ -14,6 +14,7 @@ mod code_book;
 mod conclusion;
 mod evidence;
 mod formula;
+mod reading;
 mod run_set;
 mod study;
 mod tally;
@@ -26,6 +27,7 @@ pub use evidence::{
     Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory, accesses_of,
 };
 pub use formula::{Counts, Formula};
+pub(crate) use reading::CodeReading;
 pub use run_set::RunSet;
 pub use study::StudyFigures;
 pub use tally::PatternKey;

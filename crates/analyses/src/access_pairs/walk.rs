@@ -64,7 +64,7 @@ struct Identity {
 }
 
 /// Where the access stands, the same for all parts of it.
-fn place_of(access: &Access) -> Order {
+pub(crate) fn place_of(access: &Access) -> Order {
     let Some(first_part) = access.dynamic_access else { return access.order };
     let read = Order::of_event(access.order.stamp, access.thread, first_part);
     if access.is_write() { read.just_after() } else { read }

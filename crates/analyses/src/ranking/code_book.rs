@@ -23,8 +23,13 @@ pub struct Translation {
 impl CodeBook {
     /// Enters what a run knows.
     pub fn enter(&mut self, run: &RunPatterns) -> Translation {
-        let modules: Vec<u32> = run.modules.iter().map(|module| self.module(module)).collect();
-        let sites = run.sites.iter().map(|site| {
+        self.enter_code(&run.modules, &run.sites)
+    }
+
+    /// Enters modules, and sites in them.
+    pub(crate) fn enter_code(&mut self, modules: &[CodeModule], sites: &[CodeSite]) -> Translation {
+        let modules: Vec<u32> = modules.iter().map(|module| self.module(module)).collect();
+        let sites = sites.iter().map(|site| {
             let module = site.module.map(|module| modules[module as usize]);
             self.site(CodeSite { module, ..*site })
         });

@@ -40,7 +40,7 @@ impl RunCounts {
         self.passed + self.failed + self.unusable
     }
 
-    fn add(&mut self, label: Label) {
+    pub(crate) fn add(&mut self, label: Label) {
         match label {
             Label::Pass => self.passed += 1,
             Label::Fail => self.failed += 1,

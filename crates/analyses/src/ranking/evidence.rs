@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::interleaving_patterns::{Access, FoundPattern, Holding, Memory, RunPatterns, Touch};
+use crate::interleaving_patterns::{Access, FoundPattern, Holding, RunPatterns, Touch};
 
 use super::code_book::{CodeBook, Translation};
+use super::reading::CodeReading;
 use super::run_set::RunSet;
 use super::tally::PatternKey;
 
@@ -166,24 +167,30 @@ pub fn example_of(
     translation: &Translation,
     number: u32,
 ) -> Example {
-    let reading = Reading { run, translation };
+    let reading = Reading::of(run, translation);
     let accesses = run.example(found).map(|access| reading.access(access));
     Example { run: number, accesses: accesses.collect() }
 }
 
 /// All accesses of a run's examples, with the numbers of a code book, which the run is entered into.
 pub fn accesses_of(run: &RunPatterns, code: &mut CodeBook) -> Vec<ExampleAccess> {
-    let reading = Reading { run, translation: &code.enter(run) };
+    let translation = code.enter(run);
+    let reading = Reading::of(run, &translation);
     run.accesses.iter().map(|access| reading.access(access)).collect()
 }
 
 /// A run with the numbers of a code book.
 struct Reading<'r> {
     run: &'r RunPatterns,
-    translation: &'r Translation,
+    code: CodeReading<'r>,
 }
 
-impl Reading<'_> {
+impl<'r> Reading<'r> {
+    fn of(run: &'r RunPatterns, translation: &'r Translation) -> Reading<'r> {
+        let code = CodeReading { stacks: &run.stacks, blocks: &run.blocks, translation };
+        Reading { run, code }
+    }
+
     fn access(&self, access: &Access) -> ExampleAccess {
         ExampleAccess {
             process: access.process,
@@ -191,22 +198,14 @@ impl Reading<'_> {
             touch: access.touch,
             atomic: access.atomic,
             library: access.library,
-            site: self.site(access.site),
-            stack: self.stack(access.stack),
+            site: self.code.site(access.site),
+            stack: self.code.stack(access.stack),
             locks: self.locks(access.lock_set),
             index: access.index,
-            memory: self.memory(&access.memory),
+            memory: self.code.memory(&access.memory),
             length: access.length,
             whole_length: access.whole_length,
         }
-    }
-
-    fn site(&self, site: u32) -> u32 {
-        self.translation.sites[site as usize]
-    }
-
-    fn stack(&self, stack: u32) -> Vec<u32> {
-        self.run.stacks[stack as usize].iter().map(|&site| self.site(site)).collect()
     }
 
     fn locks(&self, lock_set: u32) -> Vec<ExampleLock> {
@@ -217,29 +216,12 @@ impl Reading<'_> {
     fn lock(&self, held: &Holding) -> ExampleLock {
         let lock = &self.run.locks[held.lock as usize];
         ExampleLock {
-            memory: self.memory(&lock.memory),
+            memory: self.code.memory(&lock.memory),
             kind: lock.kind.clone(),
             shared: lock.shared,
-            site: self.site(lock.site),
-            stack: self.stack(lock.stack),
+            site: self.code.site(lock.site),
+            stack: self.code.stack(lock.stack),
             acquisition: held.acquisition,
-        }
-    }
-
-    fn memory(&self, memory: &Memory) -> ExampleMemory {
-        match *memory {
-            Memory::Static { module, offset } => {
-                ExampleMemory::Static { module: self.translation.modules[module as usize], offset }
-            }
-            Memory::Heap { block, offset } => {
-                let block = &self.run.blocks[block as usize];
-                let (site, stack) = (self.site(block.site), self.stack(block.stack));
-                ExampleMemory::Heap {
-                    block: ExampleBlock { site, stack, size: block.size },
-                    offset,
-                }
-            }
-            Memory::Other { address } => ExampleMemory::Other { address },
         }
     }
 }

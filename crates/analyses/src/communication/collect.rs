@@ -1,0 +1,146 @@
+//! Collects the communication graphs of one run, recording by recording.
+
+use rustc_hash::FxHashSet;
+use unpick_events::access::PastKind;
+use unpick_recording::Recording;
+
+use crate::access_pairs::LivedBytes;
+use crate::code_tables::{CodeTables, Process};
+use crate::interleaving_patterns::touch_of;
+use crate::knowledge::Knowledge;
+
+use super::GraphOptions;
+use super::builder::{DraftNode, GraphBuilder, SharedAccess};
+use super::result::{Edge, Graph, Node, RunGraphs, SeenAccess};
+use super::touches::{Touch, Touches};
+
+/// Collects the graphs of one run.
+#[derive(Debug)]
+pub struct Collector {
+    options: GraphOptions,
+    code: CodeTables,
+    graphs: Vec<Graph>,
+    seen: FxHashSet<SeenAccess>,
+    processes: u32,
+    communications: u64,
+    left_out: u64,
+}
+
+impl Collector {
+    pub fn new(options: GraphOptions) -> Collector {
+        Collector {
+            options,
+            code: CodeTables::new(),
+            graphs: Vec::new(),
+            seen: FxHashSet::default(),
+            processes: 0,
+            communications: 0,
+            left_out: 0,
+        }
+    }
+
+    /// Takes in one recording of the run.
+    pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
+        let mut process = Process::new(recording, knowledge, self.processes);
+        self.processes += 1;
+        let touches = Touches::of(&process);
+        let builder = self.build(&mut process, &touches);
+        self.communications += builder.communications;
+        self.left_out += builder.left_out;
+        self.seen.extend(&builder.seen);
+        if !builder.edges.is_empty() {
+            let graph = self.graph(&mut process, &builder, &touches);
+            self.graphs.push(graph);
+        }
+    }
+
+    fn build(&mut self, process: &mut Process<'_>, touches: &Touches) -> GraphBuilder {
+        let mut builder = GraphBuilder::new(self.options);
+        let mut locations = Vec::new();
+        for parts in touches.accesses() {
+            let first = &parts[0];
+            locations.clear();
+            locations.extend(parts.iter().map(|part| part.location));
+            builder.take_in(&SharedAccess {
+                thread: first.order.thread.0,
+                site: self.code.site(process, first.site),
+                is_write: first.kind != PastKind::Read,
+                locations: &locations,
+            });
+        }
+        builder
+    }
+
+    fn graph(
+        &mut self,
+        process: &mut Process<'_>,
+        builder: &GraphBuilder,
+        touches: &Touches,
+    ) -> Graph {
+        let mut by_time: Vec<u32> = (0..builder.nodes.len() as u32).collect();
+        by_time.sort_unstable_by_key(|&number| builder.nodes[number as usize].time);
+        let mut new_numbers = vec![0; by_time.len()];
+        let mut nodes = Vec::with_capacity(by_time.len());
+        // The builder numbers accesses from 1, in the order of the touches.
+        let mut accesses = touches.accesses().zip(1..);
+        for number in by_time {
+            let draft = &builder.nodes[number as usize];
+            let Some((parts, _)) = accesses.find(|&(_, time)| time == draft.time) else { break };
+            new_numbers[number as usize] = nodes.len() as u32;
+            nodes.push(self.node(process, draft, &parts[0], &touches.locations));
+        }
+        Graph { nodes, edges: edges_of(builder, &new_numbers) }
+    }
+
+    fn node(
+        &mut self,
+        process: &mut Process<'_>,
+        draft: &DraftNode,
+        touch: &Touch,
+        locations: &[LivedBytes],
+    ) -> Node {
+        let lived = &locations[draft.location as usize];
+        Node {
+            site: draft.site,
+            context: draft.context,
+            time: draft.time,
+            thread: draft.thread,
+            touch: touch_of(touch.kind),
+            stack: self.code.stack(process, touch.stack),
+            memory: self.code.memory_of(process, lived),
+            length: lived.bytes.end - lived.bytes.start,
+        }
+    }
+
+    /// The graphs of the run.
+    pub fn finish(self) -> RunGraphs {
+        let mut seen: Vec<SeenAccess> = self.seen.into_iter().collect();
+        seen.sort_unstable();
+        RunGraphs {
+            options: self.options,
+            modules: self.code.modules.things,
+            sites: self.code.sites.things,
+            stacks: self.code.stacks.things,
+            blocks: self.code.blocks.things,
+            graphs: self.graphs,
+            seen,
+            communications: self.communications,
+            left_out: self.left_out,
+        }
+    }
+}
+
+/// The edges under the numbers that nodes have by time.
+fn edges_of(builder: &GraphBuilder, new_numbers: &[u32]) -> Vec<Edge> {
+    let new = |number: u32| new_numbers[number as usize];
+    let edges = builder.edges.iter().map(|(&(source, sink), times)| Edge {
+        source: new(source),
+        sink: new(sink),
+        source_time: times.source,
+        sink_time: times.sink,
+        count: times.count,
+    });
+    let mut edges: Vec<Edge> = edges.collect();
+    edges.sort_unstable();
+    edges
+}

@@ -1,0 +1,96 @@
+//! What a thread has been through lately: the kinds of its last communications, without addresses.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How many communications a context remembers.
+pub const CONTEXT_LENGTH: usize = 5;
+
+const BITS: u32 = 3;
+const ONE: u16 = (1 << BITS) - 1;
+const ALL: u16 = (1 << (BITS * CONTEXT_LENGTH as u32)) - 1;
+
+/// One communication, as the thread sees it whose context it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Happening {
+    LocalRead = 1,
+    LocalWrite = 2,
+    /// Another thread read what this one wrote.
+    RemoteRead = 3,
+    /// Another thread wrote what this one has read.
+    RemoteWrite = 4,
+}
+
+impl Happening {
+    fn of(number: u16) -> Option<Happening> {
+        [Self::LocalRead, Self::LocalWrite, Self::RemoteRead, Self::RemoteWrite]
+            .into_iter()
+            .find(|happening| *happening as u16 == number)
+    }
+
+    /// `lr`, `lw`, `rr`, `rw`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Happening::LocalRead => "lr",
+            Happening::LocalWrite => "lw",
+            Happening::RemoteRead => "rr",
+            Happening::RemoteWrite => "rw",
+        }
+    }
+}
+
+/// The last communications of a thread: three bits each, the newest lowest; 0 where there was none yet.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
+pub struct CommunicationContext(u16);
+
+impl CommunicationContext {
+    #[must_use]
+    pub fn with(self, happening: Happening) -> CommunicationContext {
+        CommunicationContext((self.0 << BITS | happening as u16) & ALL)
+    }
+
+    /// The newest first.
+    pub fn happenings(self) -> impl Iterator<Item = Happening> {
+        let numbers = (0..CONTEXT_LENGTH as u32).map(move |at| self.0 >> (at * BITS) & ONE);
+        numbers.map_while(Happening::of)
+    }
+
+    /// Whether it can have come about: no gaps, nothing unknown.
+    pub(super) fn is_sound(self) -> bool {
+        let known = self.happenings().count() as u32;
+        self.0 & !ALL == 0 && u32::from(self.0).checked_shr(known * BITS).unwrap_or(0) == 0
+    }
+}
+
+impl fmt::Display for CommunicationContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.happenings().map(Happening::name).collect();
+        f.write_str(&names.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_leaves_when_the_sixth_comes() {
+        let context = [Happening::LocalRead, Happening::RemoteWrite, Happening::LocalWrite]
+            .into_iter()
+            .fold(CommunicationContext::default(), CommunicationContext::with);
+        assert_eq!(context.to_string(), "lw rw lr");
+        let full = (0..CONTEXT_LENGTH).fold(context, |now, _| now.with(Happening::RemoteRead));
+        assert_eq!(full.to_string(), "rr rr rr rr rr");
+        assert!(context.is_sound() && full.is_sound());
+    }
+
+    #[test]
+    fn gaps_and_unknown_kinds_are_not_sound() {
+        for bits in [0b001_000, 0b101, 0x8000] {
+            assert!(!CommunicationContext(bits).is_sound(), "{bits:b}");
+        }
+    }
+}

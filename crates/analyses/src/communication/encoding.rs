@@ -1,0 +1,131 @@
+//! `RunGraphs` as bytes, and back without trust.
+//!
+//! ```text
+//! 8 bytes  magic          8 bytes  FNV-1a of the rest
+//! 1 byte   version        the tables, as postcard writes them: numbers take as many bytes as they need
+//! ```
+
+use unpick_events::file::fnv1a;
+use unpick_problem::Problem;
+
+use crate::interleaving_patterns::Memory;
+
+use super::result::{Graph, Node, RunGraphs};
+
+const MAGIC: [u8; 8] = *b"UNPIGRPH";
+const VERSION: u8 = 1;
+const HEADER: usize = 17;
+
+impl RunGraphs {
+    /// The bytes to store.
+    ///
+    /// # Panics
+    /// Never: there is nothing in it that cannot be written.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let tables = postcard::to_allocvec(self).expect("plain tables can always be encoded");
+        let mut rest = vec![VERSION];
+        rest.extend(tables);
+        [&MAGIC[..], &fnv1a(&rest).to_le_bytes(), &rest].concat()
+    }
+
+    /// Reads what `to_bytes` wrote; `name` says in problems where it came from.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<RunGraphs, Problem> {
+        if bytes.len() < HEADER || bytes[..8] != MAGIC {
+            return Err(damaged(name, "it does not begin as one"));
+        }
+        let (sum, rest) = bytes[8..].split_at(8);
+        if sum != fnv1a(rest).to_le_bytes() {
+            return Err(damaged(name, "its checksum is wrong"));
+        }
+        if rest[0] != VERSION {
+            return Err(other_version(name, rest[0]));
+        }
+        let (read, left): (RunGraphs, &[u8]) =
+            postcard::take_from_bytes(&rest[1..]).map_err(|error| damaged(name, error))?;
+        if !left.is_empty() || !read.is_consistent() {
+            return Err(damaged(name, "its tables do not fit together"));
+        }
+        Ok(read)
+    }
+
+    /// Every number in it names something, and what should be in order is.
+    fn is_consistent(&self) -> bool {
+        let has_module = |module: u32| is_in(module, &self.modules);
+        let has_site = |site: u32| is_in(site, &self.sites);
+        !self.stacks.is_empty()
+            && self.sites.iter().all(|site| site.module.is_none_or(has_module))
+            && self.stacks.iter().flatten().all(|&site| has_site(site))
+            && self
+                .blocks
+                .iter()
+                .all(|block| has_site(block.site) && is_in(block.stack, &self.stacks))
+            && self.seen.iter().all(|seen| has_site(seen.site))
+            && self.graphs.iter().all(|graph| self.has_parts_of(graph))
+    }
+
+    fn has_parts_of(&self, graph: &Graph) -> bool {
+        graph.nodes.iter().all(|node| self.has_parts_of_node(node))
+            && graph.nodes.is_sorted_by_key(|node| node.time)
+            && graph.edges.iter().all(|edge| {
+                is_in(edge.source, &graph.nodes)
+                    && is_in(edge.sink, &graph.nodes)
+                    && edge.source_time < edge.sink_time
+            })
+    }
+
+    fn has_parts_of_node(&self, node: &Node) -> bool {
+        is_in(node.site, &self.sites)
+            && is_in(node.stack, &self.stacks)
+            && node.context.is_sound()
+            && match node.memory {
+                Memory::Static { module, .. } => is_in(module, &self.modules),
+                Memory::Heap { block, .. } => is_in(block, &self.blocks),
+                Memory::Other { .. } => true,
+            }
+    }
+}
+
+fn is_in<T>(number: u32, table: &[T]) -> bool {
+    (number as usize) < table.len()
+}
+
+fn damaged(name: &str, why: impl std::fmt::Display) -> Problem {
+    Problem::own_fault("the communication graphs of a run cannot be read")
+        .at("file", name)
+        .why(why)
+        .next("remove the file: if the run's recording is still there, the graphs are made again")
+}
+
+fn other_version(name: &str, version: u8) -> Problem {
+    Problem::usage(format!(
+        "the communication graphs of a run have version {version}, this build reads version {VERSION}"
+    ))
+    .at("file", name)
+    .why("they were made by another version of unpick")
+    .next("remove the file, or use the version of unpick that made it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Collector, GraphOptions};
+    use super::*;
+
+    fn with_sum(rest: &[u8]) -> Vec<u8> {
+        [&MAGIC[..], &fnv1a(rest).to_le_bytes(), rest].concat()
+    }
+
+    #[test]
+    fn a_version_that_is_not_known_is_named() {
+        let problem = RunGraphs::from_bytes(&with_sum(&[9, 0]), "stored").unwrap_err();
+        assert!(problem.to_string().contains("version 9, this build reads version 1"));
+    }
+
+    #[test]
+    fn what_follows_the_tables_is_not_overlooked() {
+        let empty = Collector::new(GraphOptions::default()).finish();
+        let bytes = empty.to_bytes();
+        assert_eq!(RunGraphs::from_bytes(&bytes, "stored").unwrap(), empty);
+        let longer = with_sum(&[&bytes[16..], &[0]].concat());
+        assert!(RunGraphs::from_bytes(&longer, "stored").is_err());
+    }
+}

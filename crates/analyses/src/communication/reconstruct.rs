@@ -1,0 +1,174 @@
+//! Reconstructions: what stood around the edges that go with failing, over all labelled runs.
+//!
+//! Takes   the graphs of all runs, twice.
+//! Gives   for the best edges by buggy frequency: prefix, body and suffix over all failing runs that have the edge, with the
+//!         share of these runs in which each node stood there; the three features, score and rank.
+//! Cost    one look-up per edge and run, then `around` to `body` steps per chosen edge and failing run.
+
+use std::borrow::Borrow;
+
+use rustc_hash::FxHashMap;
+use unpick_events::Label;
+use unpick_problem::Problem;
+
+use crate::ranking::{CodeBook, ExampleAccess, RunCounts};
+
+use super::context::CommunicationContext;
+use super::features::{consistency, context_variation, score};
+use super::gathering::{Around, Gathering};
+use super::regions::Region;
+use super::result::RunGraphs;
+use super::tally::{Occurrence, Tally, compare_places};
+
+/// How much is reconstructed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The best edges by buggy frequency.
+    pub edges: usize,
+    /// Nodes before the source, and after the sink.
+    pub around: usize,
+    /// Nodes between them that are looked at in a run: the first and the last.
+    pub body: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { edges: 2000, around: super::CONTEXT_LENGTH, body: 100 }
+    }
+}
+
+/// A run and its graphs: itself, or something that holds them.
+#[derive(Debug, Clone)]
+pub struct LabelledGraphs<R> {
+    /// Whatever number the caller knows it by.
+    pub number: u32,
+    pub label: Label,
+    pub graphs: R,
+}
+
+/// Code in a communication context; the site is numbered by the code book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeKey {
+    pub site: u32,
+    pub context: CommunicationContext,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EdgeKey {
+    pub source: NodeKey,
+    pub sink: NodeKey,
+}
+
+/// A node that stood in a region.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Member {
+    pub node: NodeKey,
+    /// Share of the failing runs with the edge in which it stood there.
+    pub confidence: f64,
+    /// In how many of these runs its thread was that of the source, and that of the sink.
+    pub with_source: u32,
+    pub with_sink: u32,
+    pub runs: u32,
+}
+
+/// What stood around an edge in failing runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reconstruction {
+    pub edge: EdgeKey,
+    /// In how many failing and passing runs the edge occurred.
+    pub failed: u32,
+    pub passed: u32,
+    pub buggy_frequency: f64,
+    pub context_variation: f64,
+    pub consistency: f64,
+    pub score: f64,
+    /// One more than the number of those with a higher score.
+    pub rank: u32,
+    /// By region; inside of one about in the order in which they stood there. Nodes below half of the region's highest
+    /// confidence are left out.
+    pub members: [Vec<Member>; 3],
+}
+
+impl Reconstruction {
+    pub fn members(&self, region: Region) -> &[Member] {
+        &self.members[region as usize]
+    }
+}
+
+/// What all runs together say.
+#[derive(Debug)]
+pub struct Reconstructions {
+    pub runs: RunCounts,
+    pub code: CodeBook,
+    /// The most suspicious first.
+    pub ranked: Vec<Reconstruction>,
+    /// How each node looked in a failing run.
+    pub examples: FxHashMap<NodeKey, ExampleAccess>,
+    /// All edges of all runs.
+    pub edges: usize,
+}
+
+/// Reconstructs what stood around the edges that go with failing. Goes through `runs` twice; what it yields may be read from
+/// disk each time.
+pub fn reconstruct<R, I>(runs: I, limits: &Limits) -> Result<Reconstructions, Problem>
+where
+    R: Borrow<RunGraphs>,
+    I: IntoIterator<Item = LabelledGraphs<R>> + Clone,
+{
+    let mut tally = Tally::of(runs.clone())?;
+    let mut chosen = tally.by_buggy_frequency();
+    chosen.truncate(limits.edges);
+    let mut gathering = Gathering::of(&chosen, *limits);
+    for run in runs.into_iter().filter(|run| run.label == Label::Fail) {
+        gathering.add(run.graphs.borrow(), &mut tally.code);
+    }
+    let contexts = tally.contexts();
+    let reconstructed = chosen.iter().zip(&gathering.around).map(|((edge, occurrence), around)| {
+        let sites = (edge.source.site, edge.sink.site);
+        let (failing, passing) = contexts.get(&sites).copied().unwrap_or_default();
+        let variation = context_variation(failing, passing);
+        reconstruction(*edge, occurrence, tally.buggy_frequency(occurrence), variation, around)
+    });
+    let mut ranked: Vec<Reconstruction> = reconstructed.collect();
+    rank(&mut ranked, &tally.code);
+    let examples = gathering.examples_of(&ranked);
+    let Tally { runs, code, edges, .. } = tally;
+    Ok(Reconstructions { runs, code, ranked, examples, edges: edges.len() })
+}
+
+fn reconstruction(
+    edge: EdgeKey,
+    occurrence: &Occurrence,
+    buggy_frequency: f64,
+    context_variation: f64,
+    around: &Around,
+) -> Reconstruction {
+    let members = Region::ALL.map(|region| around.members(region, occurrence.failed));
+    let consistency = consistency(members.iter().flatten().map(|member| member.confidence));
+    Reconstruction {
+        edge,
+        failed: occurrence.failed,
+        passed: occurrence.passed,
+        buggy_frequency,
+        context_variation,
+        consistency,
+        score: score([buggy_frequency, context_variation, consistency]),
+        rank: 0,
+        members,
+    }
+}
+
+fn rank(ranked: &mut [Reconstruction], code: &CodeBook) {
+    ranked.sort_by(|one, other| {
+        (other.score.total_cmp(&one.score))
+            .then(other.failed.cmp(&one.failed))
+            .then_with(|| compare_places(&one.edge, &other.edge, code))
+    });
+    let mut rank = 0;
+    for at in 0..ranked.len() {
+        if at == 0 || ranked[at - 1].score != ranked[at].score {
+            rank = at as u32 + 1;
+        }
+        ranked[at].rank = rank;
+    }
+}
