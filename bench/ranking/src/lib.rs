@@ -14,6 +14,7 @@ pub mod hunt;
 mod measure;
 pub mod options;
 mod papers;
+pub mod reconstruction;
 mod report;
 pub mod stress;
 mod study;

@@ -82,3 +82,34 @@ pub const FALCON: [Falcon; 17] = [
     falcon("ray-tracer", 1.0, 14, 2),
     falcon("tsp", 0.0, 24, 0),
 ];
+
+/// A row of Recon's Table 3.
+pub struct Recon {
+    pub subject: &'static str,
+    pub rank: u32,
+    pub relevant: u32,
+    pub irrelevant: u32,
+    pub missing: u32,
+    pub with_5: u32,
+    pub with_15: u32,
+}
+
+const fn recon(subject: &'static str, points: [u32; 3], fewer: [u32; 2]) -> Recon {
+    let [relevant, irrelevant, missing] = points;
+    let [with_5, with_15] = fewer;
+    Recon { subject, rank: 1, relevant, irrelevant, missing, with_5, with_15 }
+}
+
+pub const RECON: [Recon; 11] = [
+    recon("logandswp", [6, 1, 0], [1, 1]),
+    recon("circlist", [3, 3, 0], [1, 1]),
+    recon("textreflow", [8, 0, 0], [1, 1]),
+    recon("jsstrlen", [7, 0, 0], [1, 1]),
+    recon("apache-log", [5, 5, 0], [1, 1]),
+    recon("mysql-log", [8, 7, 0], [34, 9]),
+    recon("pbzip2", [11, 0, 1], [2, 1]),
+    recon("aget", [4, 2, 0], [8, 1]),
+    recon("string-buffer", [6, 0, 0], [1, 1]),
+    recon("vector", [6, 0, 0], [1, 1]),
+    recon("weblech", [6, 28, 0], [4, 1]),
+];

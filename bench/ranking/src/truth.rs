@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use unpick_analyses::ranking::{Conclusion, Example, Ranked};
-use unpick_findings::{Finding, Frame, Names, Supporter};
+use unpick_findings::{Finding, Frame, Names, Place, Supporter};
 use unpick_subjects::Subject;
 
 /// Role, line in the subject's source. What each access does is said by the pattern.
@@ -71,14 +71,24 @@ impl Truth {
         let code = &conclusion.code;
         let steps = ranked.key.pattern.steps().iter().zip(&example.accesses);
         let steps = steps.map(|(step, access)| {
-            let calls = access.stack.iter().rev().copied();
-            let line = [access.site].into_iter().chain(calls).find_map(|site| {
-                let place = names.place(code.sites[site as usize], code);
-                self.line_among([&place.frame].into_iter().chain(&place.inlined_into))
-            });
-            (step.role, line)
+            let places = |site: u32| names.place(code.sites[site as usize], code);
+            (step.role, self.line_of(access.site, &access.stack, &places))
         });
         self.is_told_by(&ranked.key.pattern.name(), steps)
+    }
+
+    /// The line of the subject's source at a site, or else of the innermost call that led there from it.
+    pub fn line_of(&self, site: u32, stack: &[u32], places: &dyn Fn(u32) -> Place) -> Option<u32> {
+        let calls = stack.iter().rev().copied();
+        [site].into_iter().chain(calls).find_map(|site| {
+            let place = places(site);
+            self.line_among([&place.frame].into_iter().chain(&place.inlined_into))
+        })
+    }
+
+    /// The lines of the true accesses, in their order.
+    pub fn lines(&self) -> impl Iterator<Item = u32> {
+        self.steps.iter().map(|&(_, line)| line)
     }
 
     /// The line of the first frame that is in the subject's source.

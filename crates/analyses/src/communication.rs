@@ -34,7 +34,8 @@ pub use builder::{GraphBuilder, SharedAccess};
 pub use collect::Collector;
 pub use context::{CONTEXT_LENGTH, CommunicationContext, Happening};
 pub use reconstruct::{
-    EdgeKey, LabelledGraphs, Limits, Member, NodeKey, Reconstruction, Reconstructions, reconstruct,
+    Contexts, EdgeKey, LabelledGraphs, Limits, Member, NodeKey, Reconstruction, Reconstructions,
+    reconstruct,
 };
 pub use regions::Region;
 pub use result::{Edge, Graph, Node, RunGraphs, SeenAccess};

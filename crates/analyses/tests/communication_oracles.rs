@@ -219,7 +219,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: 400,
+        cases: 200,
         rng_seed: RngSeed::Fixed(23),
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -231,17 +231,17 @@ proptest! {
 
     #[test]
     fn the_graph_agrees_with_the_definition(
-        steps in prop::collection::vec(step(), 0..60), first_read_only: bool, first_write_only: bool,
+        steps in prop::collection::vec(step(), 0..50), first_read_only: bool, first_write_only: bool,
     ) {
         let options = GraphOptions { first_read_only, first_write_only, racy_lookup: 0 };
         prop_assert_eq!(edges_of(&collect(&steps, options)), naive(&steps, options));
     }
 
     #[test]
-    fn nodes_have_the_last_time_of_their_edges(steps in prop::collection::vec(step(), 0..60)) {
+    fn nodes_have_the_last_time_of_their_edges(steps in prop::collection::vec(step(), 0..50)) {
         let run = collect(&steps, GraphOptions::default());
         for graph in &run.graphs {
-            for (node, number) in graph.nodes.iter().zip(0_u32..) {
+            for (node, number) in graph.nodes.iter().zip(0_u32..).filter(|(node, _)| node.communicates) {
                 let as_source = graph.edges.iter().filter(|edge| edge.source == number).map(|edge| edge.source_time);
                 let as_sink = graph.edges.iter().filter(|edge| edge.sink == number).map(|edge| edge.sink_time);
                 let last = as_source.chain(as_sink).max();
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn a_late_look_up_finds_no_more(steps in prop::collection::vec(step(), 0..60)) {
+    fn a_late_look_up_finds_no_more(steps in prop::collection::vec(step(), 0..50)) {
         let late = GraphOptions { racy_lookup: 1000, ..GraphOptions::default() };
         let communications = |options| collect(&steps, options).communications;
         prop_assert!(communications(late) <= communications(GraphOptions::default()));

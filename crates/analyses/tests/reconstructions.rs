@@ -4,8 +4,8 @@ mod traces;
 
 use traces::{record, steps};
 use unpick_analyses::communication::{
-    Collector, GraphOptions, LabelledGraphs, Limits, Reconstruction, Reconstructions, Region,
-    RunGraphs, by_accesses, by_edges, reconstruct,
+    Collector, Contexts, GraphOptions, LabelledGraphs, Limits, Reconstruction, Reconstructions,
+    Region, RunGraphs, by_accesses, by_edges, reconstruct,
 };
 use unpick_events::Label;
 
@@ -45,7 +45,13 @@ fn runs<'a>(failing: &[&'a str], passing: &[&'a str]) -> Vec<LabelledGraphs<RunG
     all.map(run).collect()
 }
 
+/// As the paper has it.
 fn reconstructed(failing: &[&str], passing: &[&str]) -> Reconstructions {
+    let limits = Limits { contexts: Contexts::Whole, ..Limits::default() };
+    reconstruct(runs(failing, passing), &limits).unwrap()
+}
+
+fn told(failing: &[&str], passing: &[&str]) -> Reconstructions {
     reconstruct(runs(failing, passing), &Limits::default()).unwrap()
 }
 
@@ -203,4 +209,54 @@ fn bugaboo_ranks_edges_and_cci_single_accesses() {
     let first = accesses.first().expect("an important access");
     assert_eq!((code.sites[first.access.site as usize].offset, first.access.remote), (3, true));
     assert!(accesses.iter().all(|one| one.importance > 0.0 && one.importance <= 1.0));
+}
+
+/// Other communication around one: contexts then differ from run to run.
+const QUIET: &str = "1w a 90, 2r a 91, ";
+const LOUD: &str = "2w b 92, 1r b 93, 1w a 90, 2r a 91, 2w b 92, 1r b 94, ";
+
+#[test]
+fn shorter_contexts_bring_together_what_chance_tells_apart() {
+    // A look (1), a change by another thread (2), and the look again (3): with a remote write just before it.
+    let bad = "2w x 0, 1r x 1, 2w x 2, 1r x 3";
+    let good = "2w x 0, 1r x 1, 1r x 3, 2w x 2";
+    let failing = [format!("{QUIET}{bad}"), format!("{LOUD}{bad}")];
+    let passing = [format!("{QUIET}{good}"), format!("{LOUD}{good}")];
+    let failing = failing.each_ref().map(String::as_str);
+    let passing = passing.each_ref().map(String::as_str);
+    let whole = reconstructed(&failing, &passing);
+    assert_eq!(between(&whole, 2, 3).failed, 1, "each run has contexts of its own");
+    let all = told(&failing, &passing);
+    let one = between(&all, 2, 3);
+    assert_eq!((one.failed, one.passed), (2, 0));
+    let site = |number: u32| all.code.sites[number as usize].offset;
+    let pairs = all.ranked.iter().map(|one| (site(one.edge.source.site), site(one.edge.sink.site)));
+    let mut pairs: Vec<_> = pairs.collect();
+    let count = pairs.len();
+    pairs.sort_unstable();
+    pairs.dedup();
+    assert_eq!(pairs.len(), count, "two sites are told once");
+}
+
+#[test]
+fn what_the_two_threads_did_to_the_same_bytes_is_told() {
+    // The first look is of what the thread wrote itself, the last write comes back to its own: neither is part of an edge.
+    let all = told(&["1w x 1, 1r x 2, 2w x 3, 1w x 4, 2r y 5"], &["1w x 1, 1r x 2, 1w x 4"]);
+    let one = between(&all, 3, 4);
+    assert_eq!(members(&all, one, Region::Prefix), [(1, 100), (2, 100)], "the look before");
+    let all = told(&["1w x 1, 2r x 2, 1w x 3, 2w y 9, 1r y 9"], &["1w x 1, 1w x 3, 2r x 2"]);
+    let one = between(&all, 1, 2);
+    assert!(members(&all, one, Region::Suffix).contains(&(3, 100)), "the write after the look");
+    let whole = reconstructed(&["1w x 1, 2r x 2, 1w x 3"], &[]);
+    assert_eq!(members(&whole, between(&whole, 1, 2), Region::Suffix), [], "not in the paper");
+}
+
+#[test]
+fn a_cause_comes_before_its_effects() {
+    let bad = "1w x 1, 2r x 2, 2w e 3, 1r e 4";
+    let good = "2r x 2, 1w x 1, 1w f 5, 2r f 6";
+    let all = told(&[bad, bad], &[good, good]);
+    assert_eq!((between(&all, 1, 2).rank, between(&all, 1, 2).earliness), (1, 1.0));
+    assert_eq!(between(&all, 3, 4).earliness, 0.5);
+    assert!(between(&all, 3, 4).rank > 1);
 }

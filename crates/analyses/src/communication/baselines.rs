@@ -12,7 +12,7 @@ use unpick_problem::Problem;
 
 use crate::ranking::{CodeBook, RunCounts};
 
-use super::reconstruct::{EdgeKey, LabelledGraphs};
+use super::reconstruct::{Contexts, EdgeKey, LabelledGraphs};
 use super::result::{RunGraphs, SeenAccess};
 use super::tally::Tally;
 
@@ -31,7 +31,7 @@ where
     R: Borrow<RunGraphs>,
     I: IntoIterator<Item = LabelledGraphs<R>>,
 {
-    let tally = Tally::of(runs)?;
+    let tally = Tally::of(runs, Contexts::Whole)?;
     let edges = tally.by_buggy_frequency();
     let scores: Vec<f64> =
         edges.iter().map(|(_, occurrence)| tally.buggy_frequency(occurrence)).collect();

@@ -32,36 +32,56 @@ pub struct DraftNode {
     pub thread: u16,
     pub is_write: bool,
     pub location: u32,
+    /// It is part of an edge; else only a neighbour of one.
+    pub communicates: bool,
 }
 
-/// The times an edge last had, and how often it occurred.
+/// What is known of an edge of when it last occurred, and how often it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct EdgeTimes {
-    pub source: u32,
-    pub sink: u32,
+pub struct DraftEdge {
+    pub source_time: u32,
+    pub sink_time: u32,
+    pub source_thread: u16,
+    pub sink_thread: u16,
     pub count: u64,
+    /// The node of the sink's thread before the source at the same location.
+    pub before: Option<u32>,
+    /// The node of the source's thread after the sink at the same location.
+    pub after: Option<u32>,
 }
 
-/// The last write to a location.
+/// An access to a location that has happened.
 #[derive(Debug, Clone, Copy)]
-struct LastWrite {
+struct PastAccess {
     thread: u16,
     site: u32,
     context: CommunicationContext,
     time: u32,
+    is_write: bool,
+}
+
+impl PastAccess {
+    fn node(self, location: u32, communicates: bool) -> DraftNode {
+        let PastAccess { thread, site, context, time, is_write } = self;
+        DraftNode { site, context, time, thread, is_write, location, communicates }
+    }
 }
 
 /// What is known of a location.
 #[derive(Debug, Clone, Default)]
 struct Metadata {
-    last_write: Option<LastWrite>,
+    last_write: Option<PastAccess>,
     /// Who wrote last before that, and until when.
     former_writer: Option<(u16, u32)>,
     /// Threads that have read what is there.
     sharers: Vec<u16>,
     /// Threads that have accessed it since anybody else wrote.
     up_to_date: Vec<u16>,
-    last_thread: Option<u16>,
+    last_access: Option<PastAccess>,
+    /// The last access of each thread.
+    last_accesses: Vec<PastAccess>,
+    /// Edges from here whose source's thread has not come back yet.
+    open_edges: Vec<(u16, (u32, u32))>,
 }
 
 /// What an access did to the contexts of threads.
@@ -80,7 +100,7 @@ pub struct GraphBuilder {
     contexts: Vec<CommunicationContext>,
     node_numbers: FxHashMap<(u32, CommunicationContext), u32>,
     pub nodes: Vec<DraftNode>,
-    pub edges: FxHashMap<(u32, u32), EdgeTimes>,
+    pub edges: FxHashMap<(u32, u32), DraftEdge>,
     pub seen: FxHashSet<SeenAccess>,
     /// How often a write reached another thread's access.
     pub communications: u64,
@@ -110,11 +130,14 @@ impl GraphBuilder {
         let mut told = Told::default();
         for &location in access.locations {
             let mut metadata = std::mem::take(self.location(location));
-            self.note_previous(access, &mut metadata);
+            let now = self.now(access);
+            self.note_previous(now, location, &mut metadata);
+            self.come_back(now, location, &mut metadata);
             match access.is_write {
-                true => self.write(access, location, &mut metadata, &mut told),
-                false => self.read(access, location, &mut metadata, &mut told),
+                true => self.write(now, location, &mut metadata, &mut told),
+                false => self.read(now, location, &mut metadata, &mut told),
             }
+            note_last(&mut metadata.last_accesses, now);
             *self.location(location) = metadata;
         }
         self.tell(access, &told);
@@ -137,16 +160,41 @@ impl GraphBuilder {
         &mut self.contexts[thread]
     }
 
-    fn note_previous(&mut self, access: &SharedAccess<'_>, metadata: &mut Metadata) {
-        let previous = metadata.last_thread.replace(access.thread);
-        if let Some(previous) = previous {
-            self.seen.insert(SeenAccess { site: access.site, remote: previous != access.thread });
+    /// An access after one of another thread, one of them a write: both may stand beside an edge, though neither be part of one.
+    fn note_previous(&mut self, now: PastAccess, location: u32, metadata: &mut Metadata) {
+        let Some(previous) = metadata.last_access.replace(now) else { return };
+        let remote = previous.thread != now.thread;
+        self.seen.insert(SeenAccess { site: now.site, remote });
+        if remote && (previous.is_write || now.is_write) {
+            self.node(previous.node(location, false));
+            self.node(now.node(location, false));
         }
+    }
+
+    fn now(&mut self, access: &SharedAccess<'_>) -> PastAccess {
+        let SharedAccess { thread, site, is_write, .. } = *access;
+        PastAccess { thread, site, context: *self.context(thread), time: self.time, is_write }
+    }
+
+    /// Edges from this thread learn what it does after their sinks.
+    fn come_back(&mut self, now: PastAccess, location: u32, metadata: &mut Metadata) {
+        if metadata.open_edges.iter().all(|(thread, _)| *thread != now.thread) {
+            return;
+        }
+        let node = self.node(now.node(location, false));
+        let edges = &mut self.edges;
+        metadata.open_edges.retain(|(thread, ends)| {
+            let is_own = *thread == now.thread;
+            if let Some(edge) = edges.get_mut(ends).filter(|_| is_own) {
+                edge.after = Some(node);
+            }
+            !is_own
+        });
     }
 
     fn read(
         &mut self,
-        access: &SharedAccess<'_>,
+        access: PastAccess,
         location: u32,
         metadata: &mut Metadata,
         told: &mut Told,
@@ -160,14 +208,14 @@ impl GraphBuilder {
         if let Some(write) = metadata.last_write {
             told.communicates = true;
             insert(&mut told.others, write.thread);
-            self.communicate(write, access, location);
+            self.communicate(write, access, location, metadata);
         }
         insert(&mut metadata.sharers, access.thread);
     }
 
     fn write(
         &mut self,
-        access: &SharedAccess<'_>,
+        access: PastAccess,
         location: u32,
         metadata: &mut Metadata,
         told: &mut Told,
@@ -179,14 +227,12 @@ impl GraphBuilder {
         } else if self.options.first_write_only {
             return;
         }
-        let (thread, site, time) = (access.thread, access.site, self.time);
-        let context = *self.context(thread);
-        metadata.last_write = Some(LastWrite { thread, site, context, time });
+        metadata.last_write = Some(access);
     }
 
     fn write_after_others(
         &mut self,
-        access: &SharedAccess<'_>,
+        access: PastAccess,
         location: u32,
         metadata: &mut Metadata,
         told: &mut Told,
@@ -199,12 +245,12 @@ impl GraphBuilder {
         if let Some(write) = metadata.last_write {
             told.communicates = true;
             metadata.former_writer = Some((write.thread, self.time));
-            self.communicate(write, access, location);
+            self.communicate(write, access, location, metadata);
         }
     }
 
     /// Whether a thread finds itself to be the last writer: if it is, or if it looks without a lock at what it knew.
-    fn takes_itself_for_last(&self, access: &SharedAccess<'_>, metadata: &Metadata) -> bool {
+    fn takes_itself_for_last(&self, access: PastAccess, metadata: &Metadata) -> bool {
         let is_last = metadata.last_write.is_some_and(|write| write.thread == access.thread);
         let seems = metadata.former_writer.is_some_and(|(thread, until)| {
             thread == access.thread && self.time - until <= self.options.racy_lookup
@@ -212,32 +258,35 @@ impl GraphBuilder {
         is_last || seems
     }
 
-    fn communicate(&mut self, write: LastWrite, access: &SharedAccess<'_>, location: u32) {
+    fn communicate(
+        &mut self,
+        write: PastAccess,
+        access: PastAccess,
+        location: u32,
+        metadata: &mut Metadata,
+    ) {
         self.communications += 1;
-        let source = self.node(DraftNode {
-            site: write.site,
-            context: write.context,
-            time: write.time,
-            thread: write.thread,
-            is_write: true,
-            location,
-        });
-        let context = *self.context(access.thread);
-        let sink = self.node(DraftNode {
-            site: access.site,
-            context,
-            time: self.time,
-            thread: access.thread,
-            is_write: access.is_write,
-            location,
-        });
-        if self.edges.len() >= MOST_EDGES && !self.edges.contains_key(&(source, sink)) {
+        let source = self.node(write.node(location, true));
+        let sink = self.node(access.node(location, true));
+        let ends = (source, sink);
+        if self.edges.len() >= MOST_EDGES && !self.edges.contains_key(&ends) {
             self.left_out += 1;
             return;
         }
-        let edge = self.edges.entry((source, sink)).or_default();
-        let (sink, source) = (edge.sink, edge.source).max((self.time, write.time));
-        *edge = EdgeTimes { source, sink, count: edge.count + 1 };
+        let before = metadata.last_accesses.iter().find(|past| past.thread == access.thread);
+        let before = before.filter(|past| past.time < write.time);
+        let before = before.map(|past| self.node(past.node(location, false)));
+        let edge = self.edges.entry(ends).or_default();
+        edge.count += 1;
+        if (edge.sink_time, edge.source_time) <= (access.time, write.time) {
+            (edge.source_time, edge.sink_time) = (write.time, access.time);
+            (edge.source_thread, edge.sink_thread) = (write.thread, access.thread);
+            (edge.before, edge.after) = (before, None);
+            let open = (write.thread, ends);
+            if !metadata.open_edges.contains(&open) {
+                metadata.open_edges.push(open);
+            }
+        }
     }
 
     /// The number of a node, which has happened again.
@@ -246,7 +295,9 @@ impl GraphBuilder {
         let number = *self.node_numbers.entry((node.site, node.context)).or_insert(next);
         match self.nodes.get_mut(number as usize) {
             None => self.nodes.push(node),
-            Some(known) if known.time < node.time => *known = node,
+            // Neighbours do not change when a node of an edge last happened.
+            Some(known) if known.communicates && !node.communicates => {}
+            Some(known) if known.time < node.time || !known.communicates => *known = node,
             Some(_) => {}
         }
         number
@@ -265,6 +316,14 @@ impl GraphBuilder {
             let context = self.context(other);
             *context = context.with(remote);
         }
+    }
+}
+
+/// Keeps the last access of each thread.
+fn note_last(last: &mut Vec<PastAccess>, access: PastAccess) {
+    match last.iter_mut().find(|past| past.thread == access.thread) {
+        Some(past) => *past = access,
+        None => last.push(access),
     }
 }
 

@@ -109,6 +109,7 @@ impl Collector {
             stack: self.code.stack(process, touch.stack),
             memory: self.code.memory_of(process, lived),
             length: lived.bytes.end - lived.bytes.start,
+            communicates: draft.communicates,
         }
     }
 
@@ -133,12 +134,16 @@ impl Collector {
 /// The edges under the numbers that nodes have by time.
 fn edges_of(builder: &GraphBuilder, new_numbers: &[u32]) -> Vec<Edge> {
     let new = |number: u32| new_numbers[number as usize];
-    let edges = builder.edges.iter().map(|(&(source, sink), times)| Edge {
+    let edges = builder.edges.iter().map(|(&(source, sink), edge)| Edge {
         source: new(source),
         sink: new(sink),
-        source_time: times.source,
-        sink_time: times.sink,
-        count: times.count,
+        source_time: edge.source_time,
+        sink_time: edge.sink_time,
+        source_thread: edge.source_thread,
+        sink_thread: edge.sink_thread,
+        count: edge.count,
+        before: edge.before.map(new),
+        after: edge.after.map(new),
     });
     let mut edges: Vec<Edge> = edges.collect();
     edges.sort_unstable();

@@ -52,6 +52,13 @@ impl CommunicationContext {
         CommunicationContext((self.0 << BITS | happening as u16) & ALL)
     }
 
+    /// As far as its newest `length` communications go.
+    #[must_use]
+    pub fn newest(self, length: usize) -> CommunicationContext {
+        let bits = BITS * length.min(CONTEXT_LENGTH) as u32;
+        CommunicationContext(self.0 & ((1 << bits) - 1))
+    }
+
     /// The newest first.
     pub fn happenings(self) -> impl Iterator<Item = Happening> {
         let numbers = (0..CONTEXT_LENGTH as u32).map(move |at| self.0 >> (at * BITS) & ONE);
@@ -85,6 +92,8 @@ mod tests {
         let full = (0..CONTEXT_LENGTH).fold(context, |now, _| now.with(Happening::RemoteRead));
         assert_eq!(full.to_string(), "rr rr rr rr rr");
         assert!(context.is_sound() && full.is_sound());
+        assert_eq!(context.newest(2).to_string(), "lw rw");
+        assert_eq!(full.newest(CONTEXT_LENGTH), full);
     }
 
     #[test]

@@ -69,6 +69,8 @@ impl RunGraphs {
             && graph.edges.iter().all(|edge| {
                 is_in(edge.source, &graph.nodes)
                     && is_in(edge.sink, &graph.nodes)
+                    && edge.before.is_none_or(|node| is_in(node, &graph.nodes))
+                    && edge.after.is_none_or(|node| is_in(node, &graph.nodes))
                     && edge.source_time < edge.sink_time
             })
     }

@@ -7,7 +7,7 @@
 
 use std::borrow::Borrow;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::Label;
 use unpick_problem::Problem;
 
@@ -29,13 +29,33 @@ pub struct Limits {
     pub around: usize,
     /// Nodes between them that are looked at in a run: the first and the last.
     pub body: usize,
+    pub contexts: Contexts,
+}
+
+/// How contexts tell edges apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Contexts {
+    /// As the paper has it: edges whose nodes have different contexts are different, and so are nodes of regions.
+    Whole,
+    /// The beginnings of contexts count as well: two sites are told once, by what of their contexts goes best with failing. Nodes of
+    /// regions are told apart by their sites only.
+    #[default]
+    AnyLength,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { edges: 2000, around: super::CONTEXT_LENGTH, body: 100 }
+        Limits {
+            edges: 2000,
+            around: super::CONTEXT_LENGTH,
+            body: 100,
+            contexts: Contexts::AnyLength,
+        }
     }
 }
+
+/// Edges with at least this share of the best buggy frequency go about as well with failing.
+const NEARLY: f64 = 0.8;
 
 /// A run and its graphs: itself, or something that holds them.
 #[derive(Debug, Clone)]
@@ -50,7 +70,15 @@ pub struct LabelledGraphs<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeKey {
     pub site: u32,
+    /// How many of the newest communications count.
+    pub length: u8,
     pub context: CommunicationContext,
+}
+
+impl NodeKey {
+    pub(super) fn new(site: u32, context: CommunicationContext, length: usize) -> NodeKey {
+        NodeKey { site, length: length as u8, context: context.newest(length) }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,6 +109,9 @@ pub struct Reconstruction {
     pub buggy_frequency: f64,
     pub context_variation: f64,
     pub consistency: f64,
+    /// Whether its sink comes before those of other edges that go as well with failing: 1 if always. A cause comes before its effects.
+    /// Not in the paper: always 1 with whole contexts.
+    pub earliness: f64,
     pub score: f64,
     /// One more than the number of those with a higher score.
     pub rank: u32,
@@ -102,8 +133,8 @@ pub struct Reconstructions {
     pub code: CodeBook,
     /// The most suspicious first.
     pub ranked: Vec<Reconstruction>,
-    /// How each node looked in a failing run.
-    pub examples: FxHashMap<NodeKey, ExampleAccess>,
+    /// By site: how it looked in a failing run.
+    pub examples: FxHashMap<u32, ExampleAccess>,
     /// All edges of all runs.
     pub edges: usize,
 }
@@ -115,10 +146,16 @@ where
     R: Borrow<RunGraphs>,
     I: IntoIterator<Item = LabelledGraphs<R>> + Clone,
 {
-    let mut tally = Tally::of(runs.clone())?;
-    let mut chosen = tally.by_buggy_frequency();
+    let mut tally = Tally::of(runs.clone(), limits.contexts)?;
+    let mut chosen = match limits.contexts {
+        Contexts::Whole => tally.by_buggy_frequency(),
+        Contexts::AnyLength => one_per_sites(tally.by_buggy_frequency()),
+    };
     chosen.truncate(limits.edges);
-    let mut gathering = Gathering::of(&chosen, *limits);
+    let best = chosen.first().map_or(0.0, |(_, occurrence)| tally.buggy_frequency(occurrence));
+    let leading = chosen
+        .partition_point(|(_, occurrence)| tally.buggy_frequency(occurrence) >= NEARLY * best);
+    let mut gathering = Gathering::of(&chosen, leading, *limits);
     for run in runs.into_iter().filter(|run| run.label == Label::Fail) {
         gathering.add(run.graphs.borrow(), &mut tally.code);
     }
@@ -127,7 +164,8 @@ where
         let sites = (edge.source.site, edge.sink.site);
         let (failing, passing) = contexts.get(&sites).copied().unwrap_or_default();
         let variation = context_variation(failing, passing);
-        reconstruction(*edge, occurrence, tally.buggy_frequency(occurrence), variation, around)
+        let features = (tally.buggy_frequency(occurrence), variation);
+        reconstruction(*edge, occurrence, features, around, limits.contexts)
     });
     let mut ranked: Vec<Reconstruction> = reconstructed.collect();
     rank(&mut ranked, &tally.code);
@@ -136,15 +174,26 @@ where
     Ok(Reconstructions { runs, code, ranked, examples, edges: edges.len() })
 }
 
+/// The first of the edges between each two sites.
+fn one_per_sites(mut edges: Vec<(EdgeKey, Occurrence)>) -> Vec<(EdgeKey, Occurrence)> {
+    let mut told: FxHashSet<(u32, u32)> = FxHashSet::default();
+    edges.retain(|(edge, _)| told.insert((edge.source.site, edge.sink.site)));
+    edges
+}
+
 fn reconstruction(
     edge: EdgeKey,
     occurrence: &Occurrence,
-    buggy_frequency: f64,
-    context_variation: f64,
+    (buggy_frequency, context_variation): (f64, f64),
     around: &Around,
+    contexts: Contexts,
 ) -> Reconstruction {
-    let members = Region::ALL.map(|region| around.members(region, occurrence.failed));
+    let members = Region::ALL.map(|region| around.members(region, occurrence.failed, contexts));
     let consistency = consistency(members.iter().flatten().map(|member| member.confidence));
+    let earliness = match contexts {
+        Contexts::Whole => 1.0,
+        Contexts::AnyLength => around.earliness(),
+    };
     Reconstruction {
         edge,
         failed: occurrence.failed,
@@ -152,7 +201,8 @@ fn reconstruction(
         buggy_frequency,
         context_variation,
         consistency,
-        score: score([buggy_frequency, context_variation, consistency]),
+        earliness,
+        score: score([buggy_frequency, context_variation, consistency, earliness]),
         rank: 0,
         members,
     }

@@ -50,6 +50,8 @@ pub struct Node {
     pub stack: u32,
     pub memory: Memory,
     pub length: u64,
+    /// It is an end of an edge; else it only stood beside one.
+    pub communicates: bool,
 }
 
 /// A write that an access of another thread met: numbers of both nodes, and when that last happened.
@@ -59,8 +61,14 @@ pub struct Edge {
     pub sink: u32,
     pub source_time: u32,
     pub sink_time: u32,
+    pub source_thread: u16,
+    pub sink_thread: u16,
     /// How often.
     pub count: u64,
+    /// The last access of the sink's thread to the same location before the source.
+    pub before: Option<u32>,
+    /// The next access of the source's thread to the same location after the sink.
+    pub after: Option<u32>,
 }
 
 /// An access by its site alone: what CCI looks at.

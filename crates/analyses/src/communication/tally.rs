@@ -10,8 +10,9 @@ use unpick_problem::Problem;
 use crate::ranking::{CodeBook, RunCounts, Translation};
 
 use super::GraphOptions;
+use super::context::CONTEXT_LENGTH;
 use super::features::{Share, buggy_frequency};
-use super::reconstruct::{EdgeKey, LabelledGraphs, NodeKey};
+use super::reconstruct::{Contexts, EdgeKey, LabelledGraphs, NodeKey};
 use super::result::{Edge, Graph, Node, RunGraphs};
 
 /// In how many runs an edge occurred.
@@ -24,21 +25,28 @@ pub struct Occurrence {
 }
 
 /// What is counted of all runs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tally {
     pub runs: RunCounts,
     pub code: CodeBook,
     pub edges: FxHashMap<EdgeKey, Occurrence>,
     options: Option<GraphOptions>,
+    lengths: &'static [usize],
 }
 
 impl Tally {
-    pub fn of<R, I>(runs: I) -> Result<Tally, Problem>
+    pub fn of<R, I>(runs: I, contexts: Contexts) -> Result<Tally, Problem>
     where
         R: Borrow<RunGraphs>,
         I: IntoIterator<Item = LabelledGraphs<R>>,
     {
-        let mut tally = Tally::default();
+        let mut tally = Tally {
+            runs: RunCounts::default(),
+            code: CodeBook::default(),
+            edges: FxHashMap::default(),
+            options: None,
+            lengths: lengths(contexts),
+        };
         for run in runs {
             tally.runs.add(run.label);
             if run.label != Label::Unusable {
@@ -67,12 +75,13 @@ impl Tally {
         let number = self.runs.total();
         for graph in &run.graphs {
             for edge in &graph.edges {
-                let key = edge_key(graph, edge, &translation);
-                let occurrence = self.edges.entry(key).or_default();
-                if occurrence.last_run != number {
-                    occurrence.last_run = number;
-                    occurrence.failed += u32::from(label == Label::Fail);
-                    occurrence.passed += u32::from(label == Label::Pass);
+                for key in edge_keys(graph, edge, &translation, self.lengths) {
+                    let occurrence = self.edges.entry(key).or_default();
+                    if occurrence.last_run != number {
+                        occurrence.last_run = number;
+                        occurrence.failed += u32::from(label == Label::Fail);
+                        occurrence.passed += u32::from(label == Label::Pass);
+                    }
                 }
             }
         }
@@ -84,13 +93,15 @@ impl Tally {
         buggy_frequency(failing, passing)
     }
 
-    /// The edges of failing runs by buggy frequency, then by how many failing runs have them, then by place.
+    /// The edges of failing runs by buggy frequency, then by how many failing runs have them, then the shortest contexts, then by
+    /// place.
     pub fn by_buggy_frequency(&self) -> Vec<(EdgeKey, Occurrence)> {
         let failing = self.edges.iter().filter(|(_, occurrence)| occurrence.failed > 0);
         let mut ranked: Vec<_> = failing.map(|(key, occurrence)| (*key, *occurrence)).collect();
         ranked.sort_unstable_by(|(one, ones), (other, others)| {
             (self.buggy_frequency(others).total_cmp(&self.buggy_frequency(ones)))
                 .then(others.failed.cmp(&ones.failed))
+                .then(length_of(one).cmp(&length_of(other)))
                 .then_with(|| compare_places(one, other, &self.code))
         });
         ranked
@@ -99,7 +110,9 @@ impl Tally {
     /// For every two sites, in how many contexts they communicated in failing and in passing runs.
     pub fn contexts(&self) -> FxHashMap<(u32, u32), (usize, usize)> {
         let mut contexts: FxHashMap<(u32, u32), (usize, usize)> = FxHashMap::default();
-        for (key, occurrence) in &self.edges {
+        let whole =
+            self.edges.iter().filter(|(key, _)| is_whole(&key.source) && is_whole(&key.sink));
+        for (key, occurrence) in whole {
             let (failing, passing) = contexts.entry((key.source.site, key.sink.site)).or_default();
             *failing += usize::from(occurrence.failed > 0);
             *passing += usize::from(occurrence.passed > 0);
@@ -118,11 +131,38 @@ pub fn compare_places(one: &EdgeKey, other: &EdgeKey, code: &CodeBook) -> Orderi
     places(one).cmp(&places(other))
 }
 
-pub fn node_key(node: &Node, translation: &Translation) -> NodeKey {
-    NodeKey { site: translation.sites[node.site as usize], context: node.context }
+fn length_of(edge: &EdgeKey) -> u8 {
+    edge.source.length + edge.sink.length
 }
 
-pub fn edge_key(graph: &Graph, edge: &Edge, translation: &Translation) -> EdgeKey {
-    let node = |number: u32| node_key(&graph.nodes[number as usize], translation);
-    EdgeKey { source: node(edge.source), sink: node(edge.sink) }
+fn is_whole(node: &NodeKey) -> bool {
+    usize::from(node.length) == CONTEXT_LENGTH
+}
+
+/// The lengths at which contexts are looked at.
+pub fn lengths(contexts: Contexts) -> &'static [usize] {
+    match contexts {
+        Contexts::Whole => &[CONTEXT_LENGTH],
+        Contexts::AnyLength => &[0, 1, 2, 3, CONTEXT_LENGTH],
+    }
+}
+
+pub fn node_key(node: &Node, translation: &Translation, length: usize) -> NodeKey {
+    NodeKey::new(translation.sites[node.site as usize], node.context, length)
+}
+
+/// An edge with contexts of all these lengths.
+pub fn edge_keys(
+    graph: &Graph,
+    edge: &Edge,
+    translation: &Translation,
+    lengths: &'static [usize],
+) -> impl Iterator<Item = EdgeKey> {
+    let ends = [edge.source, edge.sink].map(|number| graph.nodes[number as usize]);
+    let node = |end: &Node, length: usize| node_key(end, translation, length);
+    let sources = lengths.iter().map(|&length| node(&ends[0], length)).collect::<Vec<_>>();
+    let sinks = lengths.iter().map(|&length| node(&ends[1], length)).collect::<Vec<_>>();
+    sources
+        .into_iter()
+        .flat_map(move |source| sinks.clone().into_iter().map(move |sink| EdgeKey { source, sink }))
 }
