@@ -8,7 +8,7 @@ use super::context::CONTEXT_LENGTH;
 use super::reconstruct::{Contexts, EdgeKey, Limits, Member, NodeKey, Reconstruction};
 use super::regions::{Region, nearest, region};
 use super::result::{Edge, Graph, Node, RunGraphs};
-use super::tally::{Occurrence, edge_keys, lengths, node_key};
+use super::tally::{Occurrence, edge_keys, length_of, lengths, node_key};
 
 /// What stands somewhere in a smaller share of runs is chance, even if nothing else is there.
 const LEAST: f64 = 0.25;
@@ -17,6 +17,8 @@ const LEAST: f64 = 0.25;
 pub struct Gathering {
     limits: Limits,
     leading: usize,
+    /// Of the contexts of each edge.
+    lengths: Vec<u8>,
     places: FxHashMap<EdgeKey, usize>,
     pub around: Vec<Around>,
     /// By site.
@@ -49,7 +51,16 @@ impl Gathering {
     pub fn of(chosen: &[(EdgeKey, Occurrence)], leading: usize, limits: Limits) -> Gathering {
         let places = chosen.iter().map(|(key, _)| *key).zip(0..).collect();
         let around = chosen.iter().map(|_| Around::default()).collect();
-        Gathering { limits, leading, places, around, examples: FxHashMap::default(), runs: 0 }
+        let lengths = chosen.iter().map(|(key, _)| length_of(key)).collect();
+        Gathering {
+            limits,
+            leading,
+            lengths,
+            places,
+            around,
+            examples: FxHashMap::default(),
+            runs: 0,
+        }
     }
 
     /// Takes in a failing run.
@@ -91,12 +102,15 @@ impl Gathering {
         latest
     }
 
+    /// Those that go about as well with failing are rivals, but for those that need longer contexts to do so.
     fn add_earliness(&mut self, latest: &FxHashMap<usize, &Edge>) {
         let rivals = latest.iter().filter(|(place, _)| **place < self.leading);
-        let mut sinks: Vec<u32> = rivals.map(|(_, edge)| edge.sink_time).collect();
-        sinks.sort_unstable();
+        let rivals: Vec<(u8, u32)> =
+            rivals.map(|(&place, edge)| (self.lengths[place], edge.sink_time)).collect();
         for (&place, edge) in latest {
-            let earlier = sinks.partition_point(|&sink| sink < edge.sink_time);
+            let length = self.lengths[place];
+            let is_before = |&&(other, sink): &&(u8, u32)| other <= length && sink < edge.sink_time;
+            let earlier = rivals.iter().filter(is_before).count();
             self.around[place].earliness += 1.0 / (1 + earlier) as f64;
             self.around[place].occurrences += 1;
         }
@@ -156,20 +170,7 @@ impl Gathering {
         let site = reading.site(node.site);
         let known = self.examples.get(&site).map(|example| !example.stack.is_empty());
         if known.is_none_or(|known| !known && node.stack != 0) {
-            let example = ExampleAccess {
-                process,
-                thread: node.thread,
-                touch: node.touch,
-                atomic: false,
-                library: false,
-                site,
-                stack: reading.stack(node.stack),
-                locks: Vec::new(),
-                index: node.time,
-                memory: reading.memory(&node.memory),
-                length: node.length,
-                whole_length: 0,
-            };
+            let example = example_of(node, process, reading);
             self.examples.insert(site, example);
         }
     }
@@ -229,4 +230,36 @@ fn own_access<'g>(graph: &'g Graph, edge: &Edge, region: Region) -> Option<&'g N
         Region::Suffix => edge.after,
     };
     number.map(|number| &graph.nodes[number as usize])
+}
+
+impl RunGraphs {
+    /// All nodes of a run as accesses, with the numbers of a code book, which the run is entered into.
+    pub fn accesses(&self, code: &mut CodeBook) -> Vec<ExampleAccess> {
+        let translation = code.enter_code(&self.modules, &self.sites);
+        let reading =
+            CodeReading { stacks: &self.stacks, blocks: &self.blocks, translation: &translation };
+        let nodes = self
+            .graphs
+            .iter()
+            .zip(0..)
+            .flat_map(|(graph, process)| graph.nodes.iter().map(move |node| (node, process)));
+        nodes.map(|(node, process)| example_of(node, process, &reading)).collect()
+    }
+}
+
+fn example_of(node: &Node, process: u32, reading: &CodeReading<'_>) -> ExampleAccess {
+    ExampleAccess {
+        process,
+        thread: node.thread,
+        touch: node.touch,
+        atomic: false,
+        library: false,
+        site: reading.site(node.site),
+        stack: reading.stack(node.stack),
+        locks: Vec::new(),
+        index: node.time,
+        memory: reading.memory(&node.memory),
+        length: node.length,
+        whole_length: 0,
+    }
 }

@@ -56,6 +56,8 @@ impl Default for Limits {
 
 /// Edges with at least this share of the best buggy frequency go about as well with failing.
 const NEARLY: f64 = 0.8;
+/// Who comes first is asked of so many.
+const MOST_RIVALS: usize = 200;
 
 /// A run and its graphs: itself, or something that holds them.
 #[derive(Debug, Clone)]
@@ -154,7 +156,8 @@ where
     chosen.truncate(limits.edges);
     let best = chosen.first().map_or(0.0, |(_, occurrence)| tally.buggy_frequency(occurrence));
     let leading = chosen
-        .partition_point(|(_, occurrence)| tally.buggy_frequency(occurrence) >= NEARLY * best);
+        .partition_point(|(_, occurrence)| tally.buggy_frequency(occurrence) >= NEARLY * best)
+        .min(MOST_RIVALS);
     let mut gathering = Gathering::of(&chosen, leading, *limits);
     for run in runs.into_iter().filter(|run| run.label == Label::Fail) {
         gathering.add(run.graphs.borrow(), &mut tally.code);
@@ -190,9 +193,10 @@ fn reconstruction(
 ) -> Reconstruction {
     let members = Region::ALL.map(|region| around.members(region, occurrence.failed, contexts));
     let consistency = consistency(members.iter().flatten().map(|member| member.confidence));
-    let earliness = match contexts {
-        Contexts::Whole => 1.0,
-        Contexts::AnyLength => around.earliness(),
+    // By the paper's rule a feature of zero counts for more than a small one. That is as it is; beside it, none counts for half.
+    let (variation, earliness) = match contexts {
+        Contexts::Whole => (context_variation, 1.0),
+        Contexts::AnyLength => ((1.0 + context_variation) / 2.0, around.earliness()),
     };
     Reconstruction {
         edge,
@@ -202,7 +206,7 @@ fn reconstruction(
         context_variation,
         consistency,
         earliness,
-        score: score([buggy_frequency, context_variation, consistency, earliness]),
+        score: score([buggy_frequency, variation, consistency, earliness]),
         rank: 0,
         members,
     }

@@ -131,7 +131,8 @@ pub fn compare_places(one: &EdgeKey, other: &EdgeKey, code: &CodeBook) -> Orderi
     places(one).cmp(&places(other))
 }
 
-fn length_of(edge: &EdgeKey) -> u8 {
+/// How many communications its contexts hold.
+pub fn length_of(edge: &EdgeKey) -> u8 {
     edge.source.length + edge.sink.length
 }
 
