@@ -1,6 +1,6 @@
 //! The folder that holds runs: `.unpick/runs/NNNN`.
 //!
-//! Takes   the path of a store, finished runs, their condensed results (`RunPatterns`).
+//! Takes   the path of a store, finished runs, their condensed results (`RunPatterns`, `RunGraphs`).
 //! Gives   a folder for a new run; earlier runs by number, by hunt, with label and patterns; a hunt as one file, and back;
 //!         what has to go when there is too much.
 //! Misses  an index: runs are listed by reading every `run.json`.
@@ -9,6 +9,7 @@
 
 mod archive;
 mod builds;
+mod graphs;
 mod in_use;
 mod kept;
 mod patterns;
@@ -18,6 +19,7 @@ mod stored_run;
 
 pub use archive::{Manifest, Packer, Piece, PrivatePaths, Unpacked, unpack};
 pub use builds::Builds;
+pub use graphs::{GRAPHS_FILE, read_graphs, write_graphs};
 pub use in_use::Alone;
 pub use kept::{Keep, drop_recordings};
 pub use patterns::{PATTERNS_FILE, read_patterns, write_patterns};

@@ -13,21 +13,28 @@ use unpick_problem::Problem;
 pub const PATTERNS_FILE: &str = "patterns.bin";
 
 pub fn write_patterns(folder: &Path, patterns: &RunPatterns) -> Result<(), Problem> {
-    let path = folder.join(PATTERNS_FILE);
+    write_condensed(&folder.join(PATTERNS_FILE), &patterns.to_bytes())
+}
+
+/// Writes what was condensed of a run.
+pub(crate) fn write_condensed(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
     let unfinished = path.with_extension("unfinished");
-    let written =
-        fs::write(&unfinished, patterns.to_bytes()).and_then(|()| fs::rename(&unfinished, &path));
+    let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path));
     written.map_err(|error| {
         // It may not be there, and helps nobody if it is.
         let _ = fs::remove_file(&unfinished);
-        cannot_write(&path, &error)
+        cannot_write(path, &error)
     })
 }
 
 pub fn read_patterns(folder: &Path) -> Result<RunPatterns, Problem> {
     let path = folder.join(PATTERNS_FILE);
-    let bytes = fs::read(&path).map_err(|error| cannot_read(&path, &error))?;
+    let bytes = read_condensed(&path)?;
     RunPatterns::from_bytes(&bytes, &path.to_string_lossy())
+}
+
+pub(crate) fn read_condensed(path: &Path) -> Result<Vec<u8>, Problem> {
+    fs::read(path).map_err(|error| cannot_read(path, &error))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Problem {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use unpick_recording::RUN_FILE;
 
+use crate::graphs::GRAPHS_FILE;
 use crate::patterns::PATTERNS_FILE;
 use crate::stored_run::HANG_FILE;
 
@@ -24,6 +25,10 @@ pub enum Piece {
         run: u64,
     },
     Patterns {
+        run: u64,
+    },
+    /// Who communicated with whom; not in archives of earlier versions.
+    Graphs {
         run: u64,
     },
     /// What its threads were doing when its time was over.
@@ -56,6 +61,7 @@ impl Piece {
         match file {
             RUN_FILE => Some(Piece::RunInfo { run }),
             PATTERNS_FILE => Some(Piece::Patterns { run }),
+            GRAPHS_FILE => Some(Piece::Graphs { run }),
             HANG_FILE => Some(Piece::Hang { run }),
             _ => {
                 let (process, image) = file.strip_suffix(".events")?.split_once('-')?;
@@ -76,7 +82,7 @@ impl Piece {
             Piece::Manifest => MIB,
             Piece::RunInfo { .. } => 4 * MIB,
             Piece::Hang { .. } => 64 * MIB,
-            Piece::Patterns { .. } | Piece::Findings => 256 * MIB,
+            Piece::Patterns { .. } | Piece::Graphs { .. } | Piece::Findings => 256 * MIB,
             Piece::Names => 512 * MIB,
             Piece::Recording { .. } => u64::MAX,
         }
@@ -91,6 +97,7 @@ impl fmt::Display for Piece {
             Piece::Findings => f.write_str("findings.json"),
             Piece::RunInfo { run } => write!(f, "runs/{run:04}/{RUN_FILE}"),
             Piece::Patterns { run } => write!(f, "runs/{run:04}/{PATTERNS_FILE}"),
+            Piece::Graphs { run } => write!(f, "runs/{run:04}/{GRAPHS_FILE}"),
             Piece::Hang { run } => write!(f, "runs/{run:04}/{HANG_FILE}"),
             Piece::Recording { run, process, image } => {
                 write!(f, "runs/{run:04}/{process}-{image}.events")
@@ -112,6 +119,7 @@ mod tests {
             Piece::Findings,
             Piece::RunInfo { run: 1 },
             Piece::Patterns { run: 10 },
+            Piece::Graphs { run: 10 },
             Piece::Hang { run: 11 },
             recording,
         ] {

@@ -14,6 +14,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use tar::{Archive, Entry, EntryType};
 use unpick_analyses::RunPatterns;
+use unpick_analyses::communication::RunGraphs;
 use unpick_problem::Problem;
 use unpick_recording::RunInfo;
 
@@ -167,6 +168,10 @@ impl Reading<'_> {
             }
             Piece::Patterns { .. } => {
                 let read = RunPatterns::from_bytes(bytes, &piece.to_string());
+                read.map(drop).map_err(|problem| damaged(self.file, headline(&problem)))
+            }
+            Piece::Graphs { .. } => {
+                let read = RunGraphs::from_bytes(bytes, &piece.to_string());
                 read.map(drop).map_err(|problem| damaged(self.file, headline(&problem)))
             }
             _ => Ok(()),
