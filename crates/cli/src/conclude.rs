@@ -9,6 +9,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::sync::LazyLock;
 
+use unpick_analyses::communication::{self, GraphOptions, RunGraphs};
 use unpick_analyses::interleaving_patterns::Mode;
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude,
@@ -20,6 +21,7 @@ use unpick_problem::Problem;
 use unpick_recording::Run;
 use unpick_run_store::{Builds, Store, StoredRun, read_patterns};
 
+use crate::communication::{add_to, stored_graphs};
 use crate::hang::hangs_of;
 use crate::import::names_in;
 
@@ -82,6 +84,7 @@ impl View {
 /// A run in short.
 pub struct Condensed {
     pub patterns: RunPatterns,
+    pub graphs: RunGraphs,
     /// Nothing is missing in the recordings.
     pub is_complete: bool,
 }
@@ -90,13 +93,16 @@ pub struct Condensed {
 pub fn condense(folder: &Path, options: Options) -> Result<Condensed, Problem> {
     let run = Run::open(folder)?;
     let mut collector = Collector::new(options);
+    let mut graphs = communication::Collector::new(GraphOptions::default());
     let mut is_complete = true;
     for recording in run.recordings() {
         let recording = recording?;
         is_complete &= recording.is_complete() && recording.damage().is_empty();
-        collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
+        let known = KnownRecording::new(&recording, &NAMES);
+        collector.add(&recording, &known);
+        graphs.add(&recording, &known);
     }
-    Ok(Condensed { patterns: collector.finish(), is_complete })
+    Ok(Condensed { patterns: collector.finish(), graphs: graphs.finish(), is_complete })
 }
 
 /// The patterns of a stored run: as they are stored, or condensed anew if that was done in another way.
@@ -115,7 +121,8 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     let imported = names_in(store.folder())?;
     let hangs = hangs_of(runs)?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    Ok(Findings { hangs, ..describe(&conclusion, &names, &choices()) })
+    let described = Findings { hangs, ..describe(&conclusion, &names, &choices()) };
+    add_to(described, runs, &stored_graphs, &names, &choices())
 }
 
 /// Findings that can take the place of one: the same cause, led by another pattern. `formula` is that of its score.

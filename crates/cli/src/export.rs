@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::Value;
+use unpick_analyses::communication::RunGraphs;
 use unpick_analyses::{Formula, LabelledRun, RunPatterns, conclude};
 use unpick_events::Label;
 use unpick_findings::{Choices, Findings, Hang, HangGroup, describe};
@@ -19,6 +20,7 @@ use unpick_recording::{JudgedBy, RunInfo, event_files};
 use unpick_report::LINES_AROUND;
 use unpick_run_store::{Manifest, Packer, Piece, PrivatePaths, Store, StoredRun, read_patterns};
 
+use crate::communication::{add_to, stored_graphs};
 use crate::conclude::{MOST_FINDINGS, MOST_SUPPORTERS, counts_of, names_of_files};
 use crate::hang::{hangs_of, read_hang};
 use crate::import::names_in;
@@ -123,6 +125,9 @@ impl Portable<'_> {
         let mut builder = TableBuilder::new(&names, LINES_AROUND);
         for run in self.usable() {
             builder.add(&read_patterns(&run.folder)?);
+            if let Some(graphs) = stored_graphs(run)? {
+                builder.add_graphs(&graphs);
+            }
         }
         let mut table = builder.finish();
         table.rewrite(&|path| self.paths.path(path), &|text| self.paths.text(text));
@@ -152,13 +157,25 @@ impl Portable<'_> {
         };
         let no_files = CodeNames::new();
         let names = ProgramNames::new(Some(names), &no_files);
-        Ok(Some(Findings { hangs, ..describe(&conclusion, &names, &choices) }))
+        let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
+        add_to(described, self.runs, &|run| self.graphs(run), &names, &choices).map(Some)
     }
 
     fn patterns(&self, run: &StoredRun) -> Result<RunPatterns, Problem> {
         let mut patterns = read_patterns(&run.folder)?;
         patterns.modules.iter_mut().for_each(|module| module.path = self.paths.path(&module.path));
         Ok(patterns)
+    }
+
+    /// None of runs that cannot be used, and of those whose graphs cannot be made any more.
+    fn graphs(&self, run: &StoredRun) -> Result<Option<RunGraphs>, Problem> {
+        if run.label() == Label::Unusable {
+            return Ok(None);
+        }
+        let mut graphs = stored_graphs(run)?;
+        let modules = graphs.iter_mut().flat_map(|graphs| &mut graphs.modules);
+        modules.for_each(|module| module.path = self.paths.path(&module.path));
+        Ok(graphs)
     }
 
     /// How runs hung, in sentences that name no private files.
@@ -220,6 +237,9 @@ impl Portable<'_> {
         to.add(Piece::RunInfo { run: number }, &info)?;
         if run.label() != Label::Unusable {
             to.add(Piece::Patterns { run: number }, &self.patterns(run)?.to_bytes())?;
+        }
+        if let Some(graphs) = self.graphs(run)? {
+            to.add(Piece::Graphs { run: number }, &graphs.to_bytes())?;
         }
         if let Some(hang) = read_hang(&run.folder)? {
             to.add(Piece::Hang { run: number }, &self.hang(&hang))?;

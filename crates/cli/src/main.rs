@@ -7,6 +7,7 @@ mod cargo_test;
 mod cc;
 mod check;
 mod clean;
+mod communication;
 mod conclude;
 mod confirm;
 mod delays;
@@ -26,6 +27,7 @@ mod pin;
 mod program;
 mod quantities;
 mod rank;
+mod reconstruct;
 mod record;
 mod repeat;
 mod reproduce;
@@ -86,6 +88,9 @@ enum Verb {
     /// Rank the runs of a hunt again, in another way
     #[command(after_help = rank::HELP)]
     Rank(rank::Rank),
+    /// Show which communication between threads goes with failing, and what stood around it
+    #[command(after_help = reconstruct::HELP)]
+    Reconstruct(reconstruct::Reconstruct),
     /// Show what is in a recording, event by event
     Dump(dump::Dump),
     /// Show what a hunt found: ranked, explained, with the code of both threads
@@ -155,6 +160,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Invariants(invariants) => invariants::run(invariants),
         Verb::Runs(runs) => runs::run(runs),
         Verb::Rank(rank) => rank::run(rank),
+        Verb::Reconstruct(reconstruct) => reconstruct::run(reconstruct),
         Verb::Dump(dump) => dump::run(dump),
         Verb::Show(show) => show::run(show),
         Verb::Reproduce(reproduce) => reproduce::run(*reproduce),

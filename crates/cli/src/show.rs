@@ -1,7 +1,7 @@
 //! `unpick show`: what a hunt found, again: all at a glance, or one finding in full.
 //!
 //! Takes   the findings of a store (`findings.json`), or a run that hung (`hang.json`).      Gives  the terminal report, or
-//!         JSON for other tools.
+//!         JSON for other tools, or a graph.
 
 use std::fs;
 use std::io;
@@ -21,6 +21,7 @@ Examples:
   unpick show                     the ranked list, and the first finding in full
   unpick show 2                   the second finding in full
   unpick show 2 --json -          the same for other tools
+  unpick show 2 --dot order.dot   its order as a graph: dot -Tsvg order.dot > order.svg
   unpick show --json findings.json
   unpick show --run 12            a run that hung: what each thread waits for and holds
 
@@ -38,6 +39,9 @@ pub struct Show {
     /// Write JSON to this file instead of a report (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the order of finding N as a graph for Graphviz to this file (`-`: standard output)
+    #[arg(long, value_name = "FILE", requires = "number", conflicts_with = "json")]
+    dot: Option<PathBuf>,
     /// Folder that holds the runs
     #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
     store: PathBuf,
@@ -71,9 +75,10 @@ impl Show {
         if let Some(number) = self.number {
             check_number(number, &findings, &file)?;
         }
-        match &self.json {
-            Some(goal) => write_json(self.chosen(findings).to_json(), goal),
-            None => print(&self.report(&findings)),
+        match (&self.json, &self.dot) {
+            (Some(goal), _) => write_json(self.chosen(findings).to_json(), goal),
+            (None, Some(goal)) => write_text(&self.graph(findings), goal),
+            (None, None) => print(&self.report(&findings)),
         }
     }
 
@@ -81,6 +86,12 @@ impl Show {
         let style = terminal::style_of_stdout(&self.store);
         let one = self.number.and_then(|number| unpick_report::one(findings, number, &style));
         one.unwrap_or_else(|| unpick_report::terminal(findings, &style))
+    }
+
+    /// The order of the finding that was asked for.
+    fn graph(&self, findings: Findings) -> String {
+        let chosen = self.chosen(findings).findings;
+        chosen.iter().map(unpick_report::dot::pattern).collect()
     }
 
     /// What was asked for, of all findings.
@@ -145,9 +156,12 @@ fn print(text: &str) -> Result<(), Problem> {
 }
 
 fn write_json(json: String, goal: &Path) -> Result<(), Problem> {
-    let text = json + "\n";
+    write_text(&(json + "\n"), goal)
+}
+
+fn write_text(text: &str, goal: &Path) -> Result<(), Problem> {
     if goal == Path::new("-") {
-        return print(&text);
+        return print(text);
     }
     fs::write(goal, text).map_err(|error| cannot_write(goal, &error))
 }

@@ -177,9 +177,9 @@ fn recordings_travel_only_if_asked_for() {
         machine.succeeds(&["export", option, "one.unpick"]);
         let store = format!("store-{recordings}");
         machine.succeeds(&["import", "--store", &store, "one.unpick"]);
-        // Beside `run.json` and `patterns.bin`.
+        // Beside `run.json`, `patterns.bin` and `graphs.bin`.
         let run = machine.project().join(store).join("runs/0001");
-        assert_eq!(entries(&run), 2 + recordings, "{option}");
+        assert_eq!(entries(&run), 3 + recordings, "{option}");
     }
 }
 

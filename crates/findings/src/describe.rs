@@ -44,6 +44,7 @@ pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -
         findings: describer.findings(&groups),
         hangs: Vec::new(),
         active: None,
+        reconstructions: Vec::new(),
     }
 }
 
@@ -122,6 +123,7 @@ impl<'c> Describer<'c> {
             confirmed: None,
             origin: Origin::Correlated,
             invariants: Vec::new(),
+            reconstruction: None,
         })
     }
 
@@ -173,19 +175,21 @@ impl AccessWords<'_> {
 
     /// Whether the user wrote the code of any access: the cause is hardly in code that others use as well.
     pub fn is_own(&self, example: &Example) -> bool {
-        example.accesses.iter().any(|access| {
-            let calls = access.stack.iter().rev().copied();
-            let sites = [access.site].into_iter().chain(calls);
-            let author = sites.map(|site| self.places.author(site));
-            author.into_iter().find(|author| *author != Author::Language) == Some(Author::User)
-        })
+        example.accesses.iter().any(|access| self.is_own_access(access))
+    }
+
+    pub fn is_own_access(&self, access: &ExampleAccess) -> bool {
+        let calls = access.stack.iter().rev().copied();
+        let sites = [access.site].into_iter().chain(calls);
+        let author = sites.map(|site| self.places.author(site));
+        author.into_iter().find(|author| *author != Author::Language) == Some(Author::User)
     }
 
     fn shown_frame(&self, access: &ExampleAccess) -> Frame {
         self.places.place(self.places.own_site(access.site, &access.stack).0).frame
     }
 
-    fn variable(&self, access: &ExampleAccess) -> Option<String> {
+    pub fn variable(&self, access: &ExampleAccess) -> Option<String> {
         self.places.names.variable(access, self.places.code)
     }
 
@@ -226,7 +230,7 @@ pub(crate) fn class_of(class: interleaving_patterns::Class) -> Class {
     }
 }
 
-fn kind_of(touch: Touch) -> AccessKind {
+pub(crate) fn kind_of(touch: Touch) -> AccessKind {
     match touch {
         Touch::Read => AccessKind::Read,
         Touch::Write => AccessKind::Write,

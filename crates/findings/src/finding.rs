@@ -7,6 +7,7 @@ use crate::active::Active;
 use crate::confirmed::Confirmed;
 use crate::hang::HangGroup;
 use crate::names::Frame;
+use crate::reconstruction::Reconstruction;
 use crate::violation::TrainedSite;
 
 /// Name and version of the form.
@@ -27,6 +28,9 @@ pub struct Findings {
     /// What came of orders that no run had had; none: none was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<Active>,
+    /// Where no pattern goes well with failing: the communications that do, the most suspicious first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reconstructions: Vec<Reconstruction>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +76,9 @@ pub struct Finding {
     /// Trained invariants at its accesses that failing runs violated, those of most runs first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<SupportingInvariant>,
+    /// How it happened in failing runs; none: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconstruction: Option<Reconstruction>,
 }
 
 /// A trained invariant that failing runs violated.

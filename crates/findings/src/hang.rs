@@ -324,6 +324,7 @@ impl Findings {
             findings: Vec::new(),
             hangs,
             active: None,
+            reconstructions: Vec::new(),
         }
     }
 

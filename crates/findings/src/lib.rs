@@ -20,6 +20,7 @@ mod hang;
 mod names;
 mod paths;
 mod places;
+mod reconstruction;
 mod sentences;
 mod understudies;
 mod unseen;
@@ -38,6 +39,10 @@ pub use hang::{
     LostNotification, LostStep, WaitedFor, describe_hang, group_hangs,
 };
 pub use names::{Author, Frame, Names, Place};
+pub use reconstruction::{
+    CodePoint, PointPlace, PointThread, RECONSTRUCTIONS_SCHEMA, Reconstruction, ReconstructionList,
+    ReconstructionWords,
+};
 pub use understudies::understudies;
 pub use unseen::describe_unseen;
 pub use violation::{TrainedSite, ViolatedInvariant, describe_violations};

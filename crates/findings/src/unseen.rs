@@ -43,5 +43,6 @@ fn finding(order: &UnseenOrder, words: &AccessWords<'_>) -> Finding {
         confirmed: None,
         origin: Origin::Forced,
         invariants: Vec::new(),
+        reconstruction: None,
     }
 }

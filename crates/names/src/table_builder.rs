@@ -1,11 +1,12 @@
 //! Gathers the names of all code and memory of some runs.
 //!
-//! Takes   the patterns of runs, one after the other; names while the program's files are there.      Gives  a `NameTable`.
+//! Takes   the patterns and graphs of runs, one after the other; names while the program's files are there.      Gives  a `NameTable`.
 //! Cost    memory per distinct site and access, not per run; every name is asked for once.
 
 use std::collections::BTreeMap;
 
 use unpick_analyses::RunPatterns;
+use unpick_analyses::communication::RunGraphs;
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock, ExampleMemory, accesses_of};
 use unpick_findings::Names;
 
@@ -36,6 +37,13 @@ impl<'n> TableBuilder<'n> {
         for access in accesses_of(run, &mut self.code) {
             self.add_access(&access);
             access.locks.iter().for_each(|lock| self.add_lock(lock));
+        }
+    }
+
+    /// Names all that the communication graphs of a run have to do with.
+    pub fn add_graphs(&mut self, run: &RunGraphs) {
+        for access in run.accesses(&mut self.code) {
+            self.add_access(&access);
         }
     }
 

@@ -5,7 +5,7 @@ use unpick_findings::{Finding, Findings, Origin, SupportingInvariant};
 use crate::Style;
 use crate::layout::{paragraph, printable};
 use crate::short_names::with_short_names;
-use crate::{calls, excerpts, supporters, table, words};
+use crate::{calls, excerpts, reconstruction, supporters, table, words};
 
 /// Longest name inside a sentence.
 const NAME_COLUMNS: usize = 40;
@@ -20,6 +20,10 @@ pub fn in_full(findings: &Findings, number: usize, style: &Style) -> Option<Stri
         order(finding, style),
         excerpts::excerpts(finding, style),
         calls::calls(finding, style),
+        finding
+            .reconstruction
+            .as_ref()
+            .map_or_else(String::new, |one| reconstruction::of_finding(one, &findings.runs, style)),
         supporters::supporters(finding, style),
         format!("make it fail: {}\n", style.command(&format!("reproduce {number}"))),
     ];

@@ -1,4 +1,4 @@
-//! Findings as people read them. So far: the terminal report.
+//! Findings as people read them: the terminal report, and graphs for Graphviz.
 //!
 //! Takes   `Findings`, which are data; and source files as they are now, or lines that were kept of them, for
 //!         the lines around those that findings know.
@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+pub mod dot;
 mod excerpts;
 mod finding;
 mod hangs;
@@ -15,6 +16,7 @@ mod layout;
 mod list;
 mod orders;
 mod paint;
+mod reconstruction;
 mod short_names;
 mod supporters;
 mod table;
@@ -24,7 +26,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use unpick_findings::{Finding, Findings, Hang};
+use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 
 pub use excerpts::LINES_AROUND;
 pub use violations::violated;
@@ -71,10 +73,14 @@ impl Style {
 /// Everything at a glance: the ranked list, and in full what is confirmed as cause, else what shares rank 1. Ends in the command to paste next.
 pub fn terminal(findings: &Findings, style: &Style) -> String {
     if findings.findings.is_empty() {
-        return nothing_found(findings, style) + &orders::tried(findings, style);
+        return nothing_found(findings, style)
+            + &orders::tried(findings, style)
+            + &in_place_of_findings(findings, style);
     }
     let in_full = how_many_in_full(findings);
-    let mut text = hangs::hung_runs(findings, style) + &list::ranked_list(findings, style);
+    let mut text = hangs::hung_runs(findings, style)
+        + &list::ranked_list(findings, style)
+        + &where_unsure(findings, style);
     for number in 1..=in_full {
         text.push('\n');
         text.push_str(&finding::in_full(findings, number, style).unwrap_or_default());
@@ -97,6 +103,25 @@ fn how_many_in_full(findings: &Findings) -> usize {
 pub fn one(findings: &Findings, number: usize, style: &Style) -> Option<String> {
     let text = finding::in_full(findings, number, style)?;
     Some(format!("{text}\n{}", next_command(findings, number, style)))
+}
+
+/// Reconstructions, the most suspicious first. Ends in the command to paste next.
+pub fn reconstructions(list: &ReconstructionList, style: &Style) -> String {
+    let runs = &list.runs;
+    let count = list.reconstructions.len();
+    let mut text = format!(
+        "{} runs: {} failed, {} passed. {} pairs of code points reconstructed, {count} shown.\n",
+        runs.total, runs.failed, runs.passed, list.reconstructed
+    );
+    for (one, number) in list.reconstructions.iter().zip(1..) {
+        text.push('\n');
+        text.push_str(&reconstruction::in_full(one, number, count, runs, style));
+    }
+    let next = match count {
+        0 => style.command("show"),
+        _ => style.command("reconstruct --dot graph.dot"),
+    };
+    text + &format!("\n{} {next}\n", style.paint().heading("next:"))
 }
 
 /// How a run hung: all its threads.
@@ -128,6 +153,33 @@ fn next_command(findings: &Findings, shown: usize, style: &Style) -> String {
         _ => style.command("show"),
     };
     format!("{} {command}\n", style.paint().heading("next:"))
+}
+
+/// Where patterns hardly go with failing, communication that does comes before them.
+fn where_unsure(findings: &Findings, style: &Style) -> String {
+    let why = "No order of accesses goes well with failing. This communication between threads may say more:";
+    told_instead(findings, why, style)
+}
+
+/// Where no pattern goes with failing, communication that does is all there is to tell.
+fn in_place_of_findings(findings: &Findings, style: &Style) -> String {
+    let why = "No order of two threads' accesses explains the failures; this communication goes with them best:";
+    let told = told_instead(findings, why, style);
+    let next = format!("\n{} {}\n", style.paint().heading("next:"), style.command("reconstruct"));
+    if told.is_empty() { told } else { told + &next }
+}
+
+fn told_instead(findings: &Findings, why: &str, style: &Style) -> String {
+    let count = findings.reconstructions.len();
+    if count == 0 {
+        return String::new();
+    }
+    let mut text = format!("\n{}", paragraph(why, style.columns(), ""));
+    for (one, number) in findings.reconstructions.iter().zip(1..) {
+        text.push('\n');
+        text.push_str(&reconstruction::in_full(one, number, count, &findings.runs, style));
+    }
+    text
 }
 
 fn nothing_found(findings: &Findings, style: &Style) -> String {

@@ -73,7 +73,11 @@ pub fn pattern(finding: &Finding) -> &'static str {
 }
 
 pub fn does(access: &FindingAccess) -> &'static str {
-    match access.kind {
+    does_kind(access.kind)
+}
+
+pub fn does_kind(kind: AccessKind) -> &'static str {
+    match kind {
         AccessKind::Read => "reads",
         AccessKind::Write => "writes",
         AccessKind::Free => "frees",

@@ -88,6 +88,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
         confirmed: None,
         origin: Origin::Correlated,
         invariants: Vec::new(),
+        reconstruction: None,
     }
 }
 
@@ -95,6 +96,7 @@ fn findings(findings: Vec<Finding>) -> Findings {
     Findings {
         hangs: Vec::new(),
         active: None,
+        reconstructions: Vec::new(),
         schema: SCHEMA.to_owned(),
         runs: Runs { total: 81, passed: 55, failed: 25, unusable: 1 },
         formula: "jaccard".to_owned(),

@@ -178,7 +178,7 @@ impl<'a> Course<'a> {
             return Err(nothing_recorded(&judged.run));
         }
         self.number = Some(judged.hunt);
-        let mixed = condensed.and_then(|Condensed { patterns, is_complete }| {
+        let mixed = condensed.and_then(|Condensed { patterns, is_complete, .. }| {
             self.incomplete += u32::from(!is_complete);
             self.builds.add(judged.number, &patterns).err()
         });

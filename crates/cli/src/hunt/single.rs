@@ -1,4 +1,4 @@
-//! A single run of a hunt, from its start to its patterns in the store. Several may go on at once.
+//! A single run of a hunt, from its start to its patterns and graphs in the store. Several may go on at once.
 //!
 //! Takes   the delays of the run.      Gives  a judged run, condensed; if it hung, how.
 
@@ -8,7 +8,7 @@ use unpick_analyses::Options;
 use unpick_events::Label;
 use unpick_problem::Problem;
 use unpick_recording::RunOptions;
-use unpick_run_store::{Store, write_patterns};
+use unpick_run_store::{Store, write_graphs, write_patterns};
 use unpick_runner::{Attempt, Choices, Draw, Invocation, Judge, Judged, Limits, Plan, attempt};
 
 use crate::conclude::{Condensed, NAMES, condense};
@@ -48,6 +48,7 @@ impl Common<'_> {
         let condensed = match condense(&judged.run.folder, self.view) {
             Ok(condensed) => {
                 write_patterns(&judged.run.folder, &condensed.patterns)?;
+                write_graphs(&judged.run.folder, &condensed.graphs)?;
                 Some(condensed)
             }
             Err(problem) => {

@@ -87,6 +87,7 @@ pub fn finding(pattern: PatternId) -> Finding {
         confirmed: None,
         origin: Origin::Correlated,
         invariants: Vec::new(),
+        reconstruction: None,
     }
 }
 

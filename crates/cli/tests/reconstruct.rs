@@ -1,0 +1,228 @@
+//! From a hunt to `unpick reconstruct`, `unpick show` and graphs; and what can be wrong.
+//!
+//! Which runs fail is not left to timing: every second run is told to let the other teller in between.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use boon::{Compiler, Schemas};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A teller looks at a balance and writes it back later; another one comes before, or in between.
+const BANK: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+static long balance;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t looked, paid;
+static long look(void) {
+  pthread_mutex_lock(&lock);
+  long seen = balance;
+  pthread_mutex_unlock(&lock);
+  return seen;
+}
+static void put(long value) {
+  pthread_mutex_lock(&lock);
+  balance = value;
+  pthread_mutex_unlock(&lock);
+}
+static void *other_teller(void *argument) {
+  sem_wait(&looked);
+  put(look() + 1);
+  sem_post(&paid);
+  return argument;
+}
+static void let_other_teller_go(void) {
+  sem_post(&looked);
+  sem_wait(&paid);
+}
+int main(int count, char **arguments) {
+  pthread_t thread;
+  sem_init(&looked, 0, 0);
+  sem_init(&paid, 0, 0);
+  pthread_create(&thread, 0, other_teller, 0);
+  if (count == 1) let_other_teller_go();
+  long seen = look();
+  if (count > 1) let_other_teller_go();
+  put(seen + 1);
+  pthread_join(thread, 0);
+  return look() == 2 ? 0 : 1;
+}
+"#;
+/// Runs with odd numbers fail.
+const CHOOSE: &str =
+    r#"case "$UNPICK_RUN_DIR" in *[13579]) exec ./bank between;; *) exec ./bank;; esac"#;
+
+struct Scene {
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene { folder: tempfile::tempdir().unwrap() };
+        fs::write(scene.folder.path().join("bank.c"), BANK).unwrap();
+        scene.unpick(&["cc", "-g", "-pthread", "bank.c", "-o", "bank"], 0);
+        scene
+    }
+
+    fn hunted() -> Scene {
+        let scene = Scene::new();
+        let options = ["hunt", "--no-confirm", "--runs", "6", "--failing", "3", "--passing", "3"];
+        scene.unpick(&[&options[..], &["--no-delays", "--", "sh", "-c", CHOOSE]].concat(), 66);
+        scene
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
+        command.args(arguments).current_dir(self.folder.path()).env("COLUMNS", "100");
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).env_remove("UNPICK_CC");
+        command.output().unwrap()
+    }
+
+    #[track_caller]
+    fn unpick(&self, arguments: &[&str], code: i32) -> String {
+        let output = self.output(arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn refused(&self, arguments: &[&str], code: i32) -> String {
+        let output = self.output(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        told
+    }
+
+    /// Removes the files of all runs whose names end so.
+    fn remove(&self, ending: &str) {
+        for run in fs::read_dir(self.folder.path().join(".unpick/runs")).unwrap() {
+            for file in fs::read_dir(run.unwrap().path()).unwrap() {
+                let file = file.unwrap().path();
+                if file.to_string_lossy().ends_with(ending) {
+                    fs::remove_file(file).unwrap();
+                }
+            }
+        }
+    }
+}
+
+fn schema_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name)
+}
+
+#[track_caller]
+fn check(text: &str, name: &str) -> Value {
+    let mut compiler = Compiler::new();
+    let findings: Value =
+        serde_json::from_str(&fs::read_to_string(schema_file("findings.schema.json")).unwrap())
+            .unwrap();
+    let address = findings["$id"].as_str().unwrap().to_owned();
+    compiler.add_resource(&address, findings).unwrap();
+    let mut schemas = Schemas::new();
+    let index = compiler.compile(schema_file(name).to_str().unwrap(), &mut schemas).unwrap();
+    let value = serde_json::from_str(text).unwrap();
+    if let Err(error) = schemas.validate(&value, index) {
+        panic!("{error:#}");
+    }
+    value
+}
+
+/// Place and function of every code point.
+fn points(reconstruction: &Value) -> Vec<(&str, &str)> {
+    let points = reconstruction["points"].as_array().unwrap().iter();
+    points
+        .map(|point| (point["place"].as_str().unwrap(), point["function"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_hunt_tells_how_it_happened() {
+    let scene = Scene::hunted();
+    let text = scene.unpick(&["reconstruct", "--top", "2", "--json", "-"], 66);
+    let list = check(&text, "reconstructions.schema.json");
+    assert_eq!(list["runs"]["failed"], 3);
+    // The other teller puts, and what was looked at before is put over it. The semaphores go with it, too.
+    let all = list["reconstructions"].as_array().unwrap();
+    let lost = all.iter().find(|one| {
+        let points = points(one);
+        points.contains(&("source", "put")) && points.contains(&("sink", "put"))
+    });
+    let lost = lost.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!((&lost["failed_runs"], &lost["passed_runs"]), (&3.into(), &0.into()));
+    assert!(points(lost).contains(&("prefix", "look")), "{text}");
+
+    let report = scene.unpick(&["reconstruct"], 66);
+    assert!(report.contains("the write") && report.contains("balance = value;"), "{report}");
+    assert!(report.contains("next: unpick reconstruct --dot graph.dot"), "{report}");
+
+    let findings = check(&scene.unpick(&["show", "1", "--json", "-"], 0), "findings.schema.json");
+    assert_eq!(&findings["findings"][0]["reconstruction"], lost, "that of the same cause");
+    let shown = scene.unpick(&["show", "1"], 0);
+    assert!(shown.contains("How it happened in failing runs"), "{shown}");
+}
+
+#[test]
+fn graphs_are_drawn() {
+    let scene = Scene::hunted();
+    let graph = scene.unpick(&["reconstruct", "--dot", "-"], 66);
+    assert!(graph.starts_with("digraph \"communication\" {") && graph.contains(" -> "), "{graph}");
+    scene.unpick(&["show", "1", "--dot", "order.dot"], 0);
+    let order = fs::read_to_string(scene.folder.path().join("order.dot")).unwrap();
+    assert!(order.contains("label=\"thread 1\"") && order.contains("color=red"), "{order}");
+}
+
+#[test]
+fn what_was_exported_tells_the_same() {
+    let scene = Scene::hunted();
+    let here = scene.unpick(&["reconstruct", "--json", "-"], 66);
+    scene.unpick(&["export", "bank.unpick"], 0);
+    scene.unpick(&["import", "bank.unpick", "--store", "elsewhere"], 0);
+    fs::remove_file(scene.folder.path().join("bank")).unwrap();
+    fs::remove_file(scene.folder.path().join("bank.c")).unwrap();
+    let there = scene.unpick(&["reconstruct", "--store", "elsewhere", "--json", "-"], 66);
+    let ends = |text: &str| -> Vec<Value> {
+        let list: Value = serde_json::from_str(text).unwrap();
+        let points = list["reconstructions"][0]["points"].as_array().unwrap().clone();
+        points.iter().map(|point| point["text"].clone()).collect()
+    };
+    assert_eq!(ends(&here), ends(&there));
+}
+
+#[test]
+fn runs_without_graphs_are_looked_at_again_while_their_recordings_are_there() {
+    let scene = Scene::hunted();
+    let before = scene.unpick(&["reconstruct", "--json", "-"], 66);
+    scene.remove("graphs.bin");
+    assert_eq!(scene.unpick(&["reconstruct", "--json", "-"], 66), before);
+    scene.remove(".events");
+    let told = scene.refused(&["reconstruct"], 2);
+    assert!(
+        told.contains("the runs have no communication graphs") && told.contains("next:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn damaged_graphs_and_runs_of_one_label_are_told() {
+    let scene = Scene::new();
+    let told = scene.refused(&["reconstruct"], 2);
+    assert!(told.contains("no such hunt"), "{told}");
+    scene.unpick(&["hunt", "--runs", "2", "--no-delays", "--", "./bank"], 0);
+    let told = scene.refused(&["reconstruct"], 2);
+    assert!(told.contains("no run failed"), "{told}");
+    scene.unpick(&["hunt", "--runs", "2", "--no-delays", "--", "./bank", "between"], 67);
+    let told = scene.refused(&["reconstruct"], 2);
+    assert!(told.contains("no run passed"), "{told}");
+
+    let scene = Scene::hunted();
+    fs::write(scene.folder.path().join(".unpick/runs/0001/graphs.bin"), "UNPIGRPHjunk").unwrap();
+    let told = scene.refused(&["reconstruct"], 70);
+    assert!(
+        told.contains("graphs of a run cannot be read") && told.contains("graphs.bin"),
+        "{told}"
+    );
+}
