@@ -1,0 +1,162 @@
+//! How fast a recording becomes a communication graph. See README.md for the question and the command.
+//!
+//! Takes   the number of communications (default 10000000; a tenth and a hundredth of it are measured first); `--out FILE` replaces
+//!         this benchmark's section there.
+//! Gives   per size: seconds of processor time from an event file in memory to the stored graph, nanoseconds per communication,
+//!         nodes, edges, stored bytes; the most memory the process ever had, the made-up recording included.
+#![forbid(unsafe_code)]
+
+#[path = "../processor_time.rs"]
+mod processor_time;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use processor_time::processor_seconds;
+use unpick_analyses::communication::{Collector, GraphOptions, RunGraphs};
+use unpick_bench_results::{
+    Figure, command_line, figures_table, setting, table, verdict, write_section,
+};
+use unpick_events::{Kind, ThreadId};
+use unpick_problem::Problem;
+use unpick_recording::Recording;
+use unpick_recording::writer::{Draft, Writer};
+
+const THREADS: u64 = 4;
+const VARIABLES: u64 = 4096;
+const SITES: u64 = 500;
+/// Of communications of a made-up recording so many are wanted by default.
+const WANTED: u64 = 10_000_000;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let out = arguments.iter().position(|word| word == "--out").map(|at| arguments.get(at + 1));
+    let wanted = arguments.iter().find_map(|word| word.parse().ok()).unwrap_or(WANTED);
+    let sizes = [wanted / 100, wanted / 10, wanted].map(measure);
+    let section = section(&sizes);
+    println!("{section}");
+    let written = match out {
+        Some(Some(file)) => write_section(Path::new(file), "bench/throughput graphs", &section),
+        Some(None) => Err(Problem::usage("--out needs a file").next("--out docs/RESULTS.md")),
+        None => Ok(()),
+    };
+    written.map_or_else(
+        |problem| {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
+
+/// What a recording of one size takes.
+struct Size {
+    communications: u64,
+    nodes: usize,
+    edges: usize,
+    stored_bytes: usize,
+    seconds: f64,
+    peak_megabytes: u64,
+}
+
+impl Size {
+    fn nanoseconds(&self) -> f64 {
+        self.seconds / self.communications as f64 * 1e9
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.communications.to_string(),
+            self.nodes.to_string(),
+            self.edges.to_string(),
+            (self.stored_bytes / 1000).to_string(),
+            format!("{:.2}", self.seconds),
+            format!("{:.0}", self.nanoseconds()),
+            self.peak_megabytes.to_string(),
+        ]
+    }
+}
+
+fn measure(wanted: u64) -> Size {
+    let trial = graphs_of(&recording_of(100_000)).communications;
+    let bytes = recording_of(wanted * 100_000 / trial);
+    let started = processor_seconds();
+    let graphs = graphs_of(&bytes);
+    let stored_bytes = graphs.to_bytes().len();
+    let seconds = processor_seconds() - started;
+    Size {
+        communications: graphs.communications,
+        nodes: graphs.graphs.iter().map(|graph| graph.nodes.len()).sum(),
+        edges: graphs.graphs.iter().map(|graph| graph.edges.len()).sum(),
+        stored_bytes,
+        seconds,
+        peak_megabytes: peak_megabytes(),
+    }
+}
+
+fn graphs_of(bytes: &[u8]) -> RunGraphs {
+    let recording = Recording::from_bytes(bytes, "made up").expect("a whole recording");
+    let mut collector = Collector::new(GraphOptions::default());
+    collector.add(&recording, &recording);
+    collector.finish()
+}
+
+fn section(sizes: &[Size]) -> String {
+    let command = command_line("unpick-bench-throughput --bin graphs", std::env::args());
+    let further = [format!("command: `{command}`"), "one process, one core; processor time".into()];
+    let head = ["communications", "nodes", "edges", "stored KB", "s", "ns each", "peak MB"];
+    let rows = std::iter::once(head.map(str::to_owned).to_vec());
+    let rows: Vec<_> = rows.chain(sizes.iter().map(Size::row)).collect();
+    let parts = [
+        "## Communication graphs".to_owned(),
+        setting(&["rustc"], &further),
+        figures_table(&figures(sizes)),
+        table(&rows),
+    ];
+    parts.join("\n\n")
+}
+
+fn figures(sizes: &[Size]) -> Vec<Figure> {
+    let largest = &sizes[sizes.len() - 1];
+    let growth = largest.nanoseconds() / sizes[0].nanoseconds();
+    vec![
+        Figure {
+            name: format!("graph building, {} communications", largest.communications),
+            target: "under 10 s".to_owned(),
+            measured: format!("{:.1} s", largest.seconds),
+            verdict: verdict(largest.seconds < 10.0),
+        },
+        Figure {
+            name: "work per communication with 100 times as many".to_owned(),
+            target: "linear: at most 1.5 times".to_owned(),
+            measured: format!("{growth:.2} times"),
+            verdict: verdict(growth <= 1.5),
+        },
+    ]
+}
+
+/// Random threads at random variables; each thread is at one of its functions, so that sites repeat.
+fn recording_of(accesses: u64) -> Vec<u8> {
+    let mut writer = Writer::new().with_chunks_of(256 * 1024);
+    let mut state = 1_u64;
+    for _ in 0..accesses {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let random = state >> 33;
+        let thread = ThreadId(1 + (random % THREADS) as u16);
+        let site = random / THREADS % SITES;
+        let variable = (site * 7 + random / 4096 % 16) % VARIABLES;
+        let kind = if site % 3 == 0 { Kind::Write } else { Kind::Read };
+        let draft = Draft::access(kind, 0x10_0000 + variable * 8, 8).site(0x1000 + site as u32);
+        writer.write(thread, draft);
+    }
+    writer.to_bytes()
+}
+
+/// The most memory this process has had.
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
+    kilobytes.expect("a number of kilobytes") / 1000
+}
