@@ -200,7 +200,7 @@ impl<'r> ReconstructionWords<'r> {
             let is_end =
                 |point: &&CodePoint| matches!(point.place, PointPlace::Source | PointPlace::Sink);
             let mut common: Vec<_> = told.points.iter().filter(is_common).collect();
-            let has_end = common.iter().any(|point| is_end(point));
+            let has_end = common.iter().any(is_end);
             common.sort_by_key(|point| point.line());
             common.dedup_by_key(|point| point.line());
             let count = common.len();

@@ -146,7 +146,7 @@ fn recording_of(accesses: u64) -> Vec<u8> {
         let thread = ThreadId(1 + (random % THREADS) as u16);
         let site = random / THREADS % SITES;
         let variable = (site * 7 + random / 4096 % 16) % VARIABLES;
-        let kind = if site % 3 == 0 { Kind::Write } else { Kind::Read };
+        let kind = if site.is_multiple_of(3) { Kind::Write } else { Kind::Read };
         let draft = Draft::access(kind, 0x10_0000 + variable * 8, 8).site(0x1000 + site as u32);
         writer.write(thread, draft);
     }
