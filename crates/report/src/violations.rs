@@ -9,8 +9,6 @@ use crate::words;
 
 /// Longest name inside a sentence.
 const NAME_COLUMNS: usize = 40;
-/// Longest place.
-const PLACE_COLUMNS: usize = 40;
 const INDENT: &str = "   ";
 
 /// Every violated invariant of a run: what happened, in which order, and what training had seen.
@@ -62,7 +60,7 @@ fn order(one: &ViolatedInvariant, style: &Style) -> String {
 fn row(access: &FindingAccess) -> [String; 3] {
     [
         format!("thread {} {}", access.thread, words::kind(access.kind)),
-        words::place(&access.frame, PLACE_COLUMNS).unwrap_or_default(),
+        words::brief_place(&access.frame).unwrap_or_default(),
         access.text.as_deref().map(|text| printable(text.trim())).unwrap_or_default(),
     ]
 }
