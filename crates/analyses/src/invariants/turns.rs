@@ -1,8 +1,9 @@
 //! Two consecutive accesses of a thread to one location, and what others did between them.
 //!
 //! Takes   the accesses of a life.      Gives  a `Turn` for every access whose thread made one before.
-//! Cost    one step per access and per thread of the life.
+//! Cost    one look-up per access.
 
+use rustc_hash::FxHashMap;
 use unpick_events::ThreadId;
 use unpick_recording::Access;
 
@@ -49,26 +50,15 @@ impl<'l> Turn<'l> {
 
 /// All turns of a life, in the order of their I-accesses.
 pub fn turns(life: &[Access]) -> impl Iterator<Item = Turn<'_>> {
-    let mut last_of: Vec<(ThreadId, usize)> = Vec::new();
+    let mut last_of: FxHashMap<ThreadId, usize> = FxHashMap::default();
     let mut last_write: Option<usize> = None;
     let turns = life.iter().enumerate().map(move |(at, this)| {
-        let any_write_after = |before: usize| last_write.is_some_and(|write| write > before);
-        let known = last_of.iter_mut().find(|(thread, _)| *thread == this.thread);
-        let turn = match known {
-            Some((_, last)) => {
-                let before = std::mem::replace(last, at);
-                Some(Turn {
-                    previous: &life[before],
-                    between: &life[before + 1..at],
-                    this,
-                    any_is_write: any_write_after(before),
-                })
-            }
-            None => {
-                last_of.push((this.thread, at));
-                None
-            }
-        };
+        let turn = last_of.insert(this.thread, at).map(|before| Turn {
+            previous: &life[before],
+            between: &life[before + 1..at],
+            this,
+            any_is_write: last_write.is_some_and(|write| write > before),
+        });
         if this.is_write() {
             last_write = Some(at);
         }
