@@ -1,7 +1,7 @@
 //! How long to hold threads, and how often, so that a forced order makes the program fail.
 //!
 //! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed.
-//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to seventeen that do not.
+//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to eighteen that do not.
 //!
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
 //! harm yet, a thread that goes on at once may be faster than the harm that another is about to do, and one that is held too long at one
@@ -72,7 +72,7 @@ struct Search<'a> {
     best: Option<(f64, Plan)>,
     /// At the step that the fewest threads came to, in one run.
     arrivals: u64,
-    /// By the last choice that neither met nor lingered.
+    /// By the last choice that neither met nor lingered nor hurried.
     is_unreached: bool,
 }
 
@@ -87,7 +87,7 @@ impl Search<'_> {
         let (runs, failed) = (tally.usable().max(1), tally.failed_hits);
         let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / u64::from(runs)).min();
         self.arrivals = self.arrivals.max(arrivals.unwrap_or(0));
-        if choice.linger.is_zero() && !choice.meet {
+        if choice.linger.is_zero() && !choice.meet && !choice.eager {
             self.is_unreached = tally.hits == 0;
         }
         let share = f64::from(failed) / f64::from(runs);
@@ -125,10 +125,12 @@ fn choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
     let lingering = |choice: &Plan| Plan { linger: LINGER, ..choice.clone() };
     let meeting = |ignored: u64| Plan { meet: true, ignored, ..usual.clone() };
     let can_linger = options.linger.is_none();
+    let can_hurry = plan.steps.len() > 2 && !plan.eager;
     let is_deadlock = plan.steps.iter().any(|step| step.purpose == Purpose::Meeting);
     let can_meet = !is_deadlock && options.ignore_first.is_none() && !plan.meet;
     let mut all = vec![usual.clone()];
     all.extend(can_linger.then(|| lingering(&usual)));
+    all.extend(can_hurry.then(|| Plan { eager: true, ..usual.clone() }));
     // Who goes through an array from the other end may miss its partner by one.
     all.extend([0, 1].into_iter().filter(|_| can_meet).map(meeting));
     all.append(&mut choices);

@@ -82,6 +82,9 @@ pub struct PlanOptions {
     /// The threads of the first two steps each wait until the other is at its step with the same bytes
     #[arg(long)]
     pub meet: bool,
+    /// Do not wait with a step until the thread of the step before is at its own next one
+    #[arg(long)]
+    pub eager: bool,
 }
 
 impl PlanOptions {
@@ -95,6 +98,7 @@ impl PlanOptions {
             ignored: self.ignore_first.unwrap_or(plan.ignored),
             linger: self.linger.unwrap_or(plan.linger),
             meet: self.meet || plan.meet,
+            eager: self.eager || plan.eager,
             ..plan
         }
     }

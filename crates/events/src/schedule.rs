@@ -58,6 +58,8 @@ pub mod header {
     pub const LINGER: usize = 11;
     /// 1: each of the first two steps waits until the other's thread is there on the same bytes.
     pub const MEET: usize = 12;
+    /// 1: a step does not wait until the thread of the step before is at its own next one.
+    pub const EAGER: usize = 13;
 }
 
 /// What is done with the order.

@@ -44,6 +44,8 @@ pub struct Plan {
     pub linger: Duration,
     /// The threads of the first two steps each wait until the other is at its step with the same bytes.
     pub meet: bool,
+    /// No step waits until the thread of the step before is at its own next one: that may go on as another thread.
+    pub eager: bool,
     /// In their order.
     pub steps: Vec<PlanStep>,
 }
@@ -115,6 +117,7 @@ impl Plan {
             stop: false,
             linger: Duration::ZERO,
             meet: false,
+            eager: false,
             steps,
         }
     }

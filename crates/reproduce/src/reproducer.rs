@@ -105,6 +105,9 @@ pub struct Reproducer {
     /// The threads of the first two steps each wait until the other is at its step with the same bytes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub meet: bool,
+    /// No step waits until the thread of the step before is at its own next one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub eager: bool,
     /// What counts as failing; without it: an exit code other than 0, a signal, no end in time.
     #[serde(default, skip_serializing_if = "Oracle::is_default")]
     pub oracle: Oracle,

@@ -184,6 +184,15 @@ fn the_second_step_waits_until_the_first_thread_is_at_its_next() {
 }
 
 #[test]
+fn an_eager_plan_does_not_wait_for_the_first_thread() {
+    let mut stage = Stage::of(&Schedule { eager: true, ..sandwich() });
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.does(A, 12, X), MAKES(2));
+    assert_eq!(stage.hits(), (1, 0));
+}
+
+#[test]
 fn who_waited_in_vain_for_the_first_thread_makes_its_step() {
     let mut stage = Stage::of(&sandwich());
     assert_eq!(stage.does(A, 10, X), MAKES(0));
@@ -781,9 +790,9 @@ fn plans() -> impl Strategy<Value = Schedule> {
         Just(vec![0, 1, 2, 0]),
     ];
     let step = (0..3_u64, any::<bool>());
-    let patience = (0..2_u64, 0..2_u64, any::<bool>());
+    let patience = (0..2_u64, 0..2_u64, any::<bool>(), any::<bool>());
     (shape, prop::collection::vec(step, 4), 0..3_u64, patience).prop_map(
-        |(shape, details, shared, (ignored, linger, meet))| {
+        |(shape, details, shared, (ignored, linger, meet, eager))| {
             let mut places = Vec::new();
             for (step, (role, (variable, has_gate))) in shape.iter().zip(details).enumerate() {
                 let step = step as u64;
@@ -795,7 +804,7 @@ fn plans() -> impl Strategy<Value = Schedule> {
                 places
                     .push(Place::step(step, *role, offset).on((variable < 2).then_some(variable)));
             }
-            Schedule { ignored, linger: linger * 50, meet, ..Schedule::force(places) }
+            Schedule { ignored, linger: linger * 50, meet, eager, ..Schedule::force(places) }
         },
     )
 }

@@ -163,6 +163,7 @@ impl Tally {
             "ignored": plan.ignored,
             "linger_ms": milliseconds(plan.linger),
             "meet": plan.meet,
+            "eager": plan.eager,
             "left_alone": alone.map(|alone| json!({
                 "runs": alone.usable(),
                 "failed": alone.failed,

@@ -58,6 +58,7 @@ impl Plan {
         words[header::ROUNDS] = self.rounds;
         words[header::LINGER] = nanoseconds(self.linger);
         words[header::MEET] = u64::from(self.meet);
+        words[header::EAGER] = u64::from(self.eager);
         words
     }
 

@@ -39,6 +39,7 @@ impl Reproducer {
             rounds: self.rounds.into(),
             linger: Duration::from_micros(self.linger_us.into()),
             meet: self.meet,
+            eager: self.eager,
             ..Plan::forcing(steps)
         };
         Ok(Matched { plan: plan.completed(program), changes: matching.changes })

@@ -79,6 +79,7 @@ impl Reproducer {
             rounds: count(plan.rounds),
             linger_us: u32::try_from(plan.linger.as_micros()).unwrap_or(u32::MAX),
             meet: plan.meet,
+            eager: plan.eager,
             ..self
         }
     }
@@ -121,6 +122,7 @@ impl Pin<'_> {
             rounds: 0,
             linger_us: 0,
             meet: false,
+            eager: false,
             oracle: self.subject.oracle.clone(),
             steps,
         }

@@ -7,7 +7,8 @@
 //! belongs to the thread that made its first step, and a variable to the bytes of its first access; others pass. When the last step is
 //! about to be made the order was forced (a hit), and everything begins anew.
 //! A step of one thread after a step of another is due when that other waits at its own next one, if it has one: many threads make a
-//! first step and never come to the second. Who has waited for that in vain makes its step all the same.
+//! first step and never come to the second. Who has waited for that in vain makes its step all the same, and so
+//! does everybody if the plan is eager: a task may go on in another thread.
 //! Where the threads of the first two steps shall meet, each waits at its step until the other is there on the same bytes. Who was there first
 //! goes on when the other has come for other bytes: so two that go through an array from its two ends meet somewhere. If the first step's
 //! thread is about to come to where the other waits it goes on itself: what it does on the way to its step may turn the other away.
@@ -520,7 +521,8 @@ impl Order {
             return Answer::Pass;
         }
         let is_due = entry.step == self.next && self.making.is_none();
-        let lacks_something = self.lacks_companion(plan) || self.is_too_soon(plan, now);
+        let lacks_companion = !plan.eager && self.lacks_companion(plan);
+        let lacks_something = lacks_companion || self.is_too_soon(plan, now);
         self.is_early = is_due && lacks_something && self.hasty != Some(who);
         if !is_due || self.is_early {
             return self.wait_unless_excused(who, entry);

@@ -107,6 +107,8 @@ pub struct Plan {
     pub linger: u64,
     /// The threads of the first two steps wait for each other.
     pub meet: bool,
+    /// No step waits for the thread of the step before.
+    pub eager: bool,
     pub steps: u8,
     entries: [Entry; MOST_PLACES],
     entry_count: u8,
@@ -126,6 +128,7 @@ impl Plan {
         stop: false,
         linger: 0,
         meet: false,
+        eager: false,
         steps: 0,
         entries: [Entry::NONE; MOST_PLACES],
         entry_count: 0,
@@ -207,6 +210,7 @@ impl Plan {
         self.rounds = head[header::ROUNDS];
         self.stop = head[header::STOP] != 0;
         self.linger = head[header::LINGER];
+        self.eager = head[header::EAGER] != 0;
         self.steps = most(header::STEPS, MOST_STEPS)? as u8;
         self.module_count = most(header::MODULES, MOST_MODULES)? as u8;
         self.entry_count = most(header::PLACES, MOST_PLACES)? as u8;

@@ -104,6 +104,7 @@ pub struct Schedule {
     pub rounds: u64,
     pub linger: u64,
     pub meet: bool,
+    pub eager: bool,
     /// Paths.
     pub modules: Vec<String>,
     pub places: Vec<Place>,
@@ -123,6 +124,7 @@ impl Schedule {
             rounds: 0,
             linger: 0,
             meet: false,
+            eager: false,
             modules,
             places,
         }
@@ -147,6 +149,7 @@ impl Schedule {
         words[header::ROUNDS] = self.rounds;
         words[header::LINGER] = self.linger;
         words[header::MEET] = u64::from(self.meet);
+        words[header::EAGER] = u64::from(self.eager);
         words[header::STEPS] = self.steps();
         words[header::PLACES] = self.places.len() as u64;
         words[header::MODULES] = self.modules.len() as u64;
