@@ -72,14 +72,28 @@ impl Show {
     fn findings(&self) -> Result<(), Problem> {
         let file = self.store.join(FINDINGS_FILE);
         let findings = read(&file)?;
-        if let Some(number) = self.number {
+        let hang = self.leading_hang(&findings);
+        if let Some(number) = self.number
+            && hang.is_none()
+        {
             check_number(number, &findings, &file)?;
         }
         match (&self.json, &self.dot) {
             (Some(goal), _) => write_json(self.chosen(findings).to_json(), goal),
             (None, Some(goal)) => write_text(&self.graph(findings), goal),
-            (None, None) => print(&self.report(&findings)),
+            (None, None) => print(
+                &(hang.map_or_else(String::new, |hang| hang + "\n") + &self.report(&findings)),
+            ),
         }
+    }
+
+    /// Where a hang leads it is what number 1 means to `reproduce` and `pin`: it comes before the accesses that go with it.
+    fn leading_hang(&self, findings: &Findings) -> Option<String> {
+        let leading = findings.leading_hang().filter(|_| self.number == Some(1))?;
+        let run = u64::from(leading.example_run);
+        // Its run may be gone; what is known of the accesses is not.
+        let hang = hang(&self.store, run).ok()?;
+        Some(unpick_report::hang(&hang, run, &terminal::style_of_stdout(&self.store)))
     }
 
     fn report(&self, findings: &Findings) -> String {
