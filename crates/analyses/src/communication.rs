@@ -42,8 +42,9 @@ pub use result::{Edge, Graph, Node, RunGraphs, SeenAccess};
 
 use serde::{Deserialize, Serialize};
 
-/// Which accesses are looked at. Each choice but the default saves work and may lose or falsify edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+/// Which accesses are looked at. Each choice saves work and may lose or falsify edges. First reads are the default: which later reads a
+/// recording knows depends on whether somebody writes after them, and what comes after must not change contexts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GraphOptions {
     /// Of the reads of a thread only the first after another's write.
     pub first_read_only: bool,
@@ -52,4 +53,16 @@ pub struct GraphOptions {
     /// For so many accesses after another thread wrote, the last writer before it still takes itself for the last: what a look-up
     /// without a lock can do. 0: never.
     pub racy_lookup: u32,
+}
+
+impl GraphOptions {
+    /// Every access that the recording knows.
+    pub const ALL: GraphOptions =
+        GraphOptions { first_read_only: false, first_write_only: false, racy_lookup: 0 };
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        GraphOptions { first_read_only: true, ..GraphOptions::ALL }
+    }
 }

@@ -38,7 +38,7 @@ pub use result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
     RunPatterns, Touch,
 };
-pub(crate) use slices::slices;
+pub(crate) use slices::{slices, slices_of};
 
 use serde::{Deserialize, Serialize};
 

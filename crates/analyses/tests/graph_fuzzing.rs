@@ -28,7 +28,7 @@ fn what_was_stored_is_accepted() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 2000,
+        cases: 500,
         rng_seed: RngSeed::Fixed(5),
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -9,8 +9,7 @@ use unpick_analyses::communication::{
 };
 use unpick_events::Label;
 
-const EVERYTHING: GraphOptions =
-    GraphOptions { first_read_only: false, first_write_only: false, racy_lookup: 0 };
+const EVERYTHING: GraphOptions = GraphOptions::ALL;
 
 fn graphs(trace: &str, options: GraphOptions) -> RunGraphs {
     let recording = record(&steps(trace));

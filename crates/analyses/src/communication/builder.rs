@@ -10,6 +10,8 @@ use super::{GraphOptions, SeenAccess};
 
 /// More edges than anybody can rank; further ones are counted and left out.
 const MOST_EDGES: usize = 1_000_000;
+/// Edges from a location that wait for their source's thread to come back.
+const MOST_OPEN: usize = 8;
 
 /// An access to bytes that threads share.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +28,7 @@ pub struct SharedAccess<'a> {
 pub struct DraftNode {
     pub site: u32,
     pub context: CommunicationContext,
-    /// When it last happened, as part of an edge: number of the access among all.
+    /// When it last happened, as part of an edge: number of the access among all. 0: it is not told.
     pub time: u32,
     /// Of that time.
     pub thread: u16,
@@ -39,6 +41,9 @@ pub struct DraftNode {
 /// What is known of an edge of when it last occurred, and how often it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DraftEdge {
+    /// Numbers of its nodes.
+    pub source: u32,
+    pub sink: u32,
     pub source_time: u32,
     pub sink_time: u32,
     pub source_thread: u16,
@@ -54,17 +59,10 @@ pub struct DraftEdge {
 #[derive(Debug, Clone, Copy)]
 struct PastAccess {
     thread: u16,
-    site: u32,
-    context: CommunicationContext,
     time: u32,
     is_write: bool,
-}
-
-impl PastAccess {
-    fn node(self, location: u32, communicates: bool) -> DraftNode {
-        let PastAccess { thread, site, context, time, is_write } = self;
-        DraftNode { site, context, time, thread, is_write, location, communicates }
-    }
+    /// Number of its node.
+    node: u32,
 }
 
 /// What is known of a location.
@@ -81,7 +79,7 @@ struct Metadata {
     /// The last access of each thread.
     last_accesses: Vec<PastAccess>,
     /// Edges from here whose source's thread has not come back yet.
-    open_edges: Vec<(u16, (u32, u32))>,
+    open_edges: Vec<(u16, u32)>,
 }
 
 /// What an access did to the contexts of threads.
@@ -100,7 +98,8 @@ pub struct GraphBuilder {
     contexts: Vec<CommunicationContext>,
     node_numbers: FxHashMap<(u32, CommunicationContext), u32>,
     pub nodes: Vec<DraftNode>,
-    pub edges: FxHashMap<(u32, u32), DraftEdge>,
+    edge_numbers: FxHashMap<(u32, u32), u32>,
+    pub edges: Vec<DraftEdge>,
     pub seen: FxHashSet<SeenAccess>,
     /// How often a write reached another thread's access.
     pub communications: u64,
@@ -117,7 +116,8 @@ impl GraphBuilder {
             contexts: Vec::new(),
             node_numbers: FxHashMap::default(),
             nodes: Vec::new(),
-            edges: FxHashMap::default(),
+            edge_numbers: FxHashMap::default(),
+            edges: Vec::new(),
             seen: FxHashSet::default(),
             communications: 0,
             left_out: 0,
@@ -128,9 +128,9 @@ impl GraphBuilder {
     pub fn take_in(&mut self, access: &SharedAccess<'_>) -> u32 {
         self.time += 1;
         let mut told = Told::default();
+        let now = self.now(access);
         for &location in access.locations {
             let mut metadata = std::mem::take(self.location(location));
-            let now = self.now(access);
             self.note_previous(now, location, &mut metadata);
             self.come_back(now, location, &mut metadata);
             match access.is_write {
@@ -164,16 +164,32 @@ impl GraphBuilder {
     fn note_previous(&mut self, now: PastAccess, location: u32, metadata: &mut Metadata) {
         let Some(previous) = metadata.last_access.replace(now) else { return };
         let remote = previous.thread != now.thread;
-        self.seen.insert(SeenAccess { site: now.site, remote });
+        let site = self.nodes[now.node as usize].site;
+        self.seen.insert(SeenAccess { site, remote });
         if remote && (previous.is_write || now.is_write) {
-            self.node(previous.node(location, false));
-            self.node(now.node(location, false));
+            self.note(previous, location, false);
+            self.note(now, location, false);
         }
     }
 
     fn now(&mut self, access: &SharedAccess<'_>) -> PastAccess {
         let SharedAccess { thread, site, is_write, .. } = *access;
-        PastAccess { thread, site, context: *self.context(thread), time: self.time, is_write }
+        let context = *self.context(thread);
+        let next = self.nodes.len() as u32;
+        let node = *self.node_numbers.entry((site, context)).or_insert(next);
+        if node == next {
+            let (time, location, communicates) = (0, 0, false);
+            self.nodes.push(DraftNode {
+                site,
+                context,
+                time,
+                thread,
+                is_write,
+                location,
+                communicates,
+            });
+        }
+        PastAccess { thread, time: self.time, is_write, node }
     }
 
     /// Edges from this thread learn what it does after their sinks.
@@ -181,12 +197,12 @@ impl GraphBuilder {
         if metadata.open_edges.iter().all(|(thread, _)| *thread != now.thread) {
             return;
         }
-        let node = self.node(now.node(location, false));
+        self.note(now, location, false);
         let edges = &mut self.edges;
-        metadata.open_edges.retain(|(thread, ends)| {
-            let is_own = *thread == now.thread;
-            if let Some(edge) = edges.get_mut(ends).filter(|_| is_own) {
-                edge.after = Some(node);
+        metadata.open_edges.retain(|&(thread, edge)| {
+            let is_own = thread == now.thread;
+            if is_own {
+                edges[edge as usize].after = Some(now.node);
             }
             !is_own
         });
@@ -266,41 +282,54 @@ impl GraphBuilder {
         metadata: &mut Metadata,
     ) {
         self.communications += 1;
-        let source = self.node(write.node(location, true));
-        let sink = self.node(access.node(location, true));
-        let ends = (source, sink);
-        if self.edges.len() >= MOST_EDGES && !self.edges.contains_key(&ends) {
+        self.note(write, location, true);
+        self.note(access, location, true);
+        let Some(number) = self.edge(write.node, access.node) else {
             self.left_out += 1;
             return;
-        }
+        };
         let before = metadata.last_accesses.iter().find(|past| past.thread == access.thread);
-        let before = before.filter(|past| past.time < write.time);
-        let before = before.map(|past| self.node(past.node(location, false)));
-        let edge = self.edges.entry(ends).or_default();
+        let before = before.filter(|past| past.time < write.time).copied();
+        if let Some(past) = before {
+            self.note(past, location, false);
+        }
+        let edge = &mut self.edges[number as usize];
         edge.count += 1;
         if (edge.sink_time, edge.source_time) <= (access.time, write.time) {
             (edge.source_time, edge.sink_time) = (write.time, access.time);
             (edge.source_thread, edge.sink_thread) = (write.thread, access.thread);
-            (edge.before, edge.after) = (before, None);
-            let open = (write.thread, ends);
-            if !metadata.open_edges.contains(&open) {
-                metadata.open_edges.push(open);
-            }
+            (edge.before, edge.after) = (before.map(|past| past.node), None);
+            open(&mut metadata.open_edges, (write.thread, number));
         }
     }
 
-    /// The number of a node, which has happened again.
-    fn node(&mut self, node: DraftNode) -> u32 {
-        let next = self.nodes.len() as u32;
-        let number = *self.node_numbers.entry((node.site, node.context)).or_insert(next);
-        match self.nodes.get_mut(number as usize) {
-            None => self.nodes.push(node),
-            // Neighbours do not change when a node of an edge last happened.
-            Some(known) if known.communicates && !node.communicates => {}
-            Some(known) if known.time < node.time || !known.communicates => *known = node,
-            Some(_) => {}
+    /// The number of an edge; none if there are too many.
+    fn edge(&mut self, source: u32, sink: u32) -> Option<u32> {
+        if let Some(&number) = self.edge_numbers.get(&(source, sink)) {
+            return Some(number);
         }
-        number
+        let number = self.edges.len() as u32;
+        if self.edges.len() >= MOST_EDGES {
+            return None;
+        }
+        self.edges.push(DraftEdge { source, sink, ..DraftEdge::default() });
+        self.edge_numbers.insert((source, sink), number);
+        Some(number)
+    }
+
+    /// The node of an access is told, and has happened again.
+    fn note(&mut self, access: PastAccess, location: u32, communicates: bool) {
+        let node = &mut self.nodes[access.node as usize];
+        // Neighbours do not change when a node of an edge last happened.
+        let is_news = match (node.communicates, communicates) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => node.time < access.time,
+        };
+        if is_news {
+            let PastAccess { thread, time, is_write, .. } = access;
+            *node = DraftNode { time, thread, is_write, location, communicates, ..*node };
+        }
     }
 
     fn tell(&mut self, access: &SharedAccess<'_>, told: &Told) {
@@ -317,6 +346,17 @@ impl GraphBuilder {
             *context = context.with(remote);
         }
     }
+}
+
+/// Who does not come back for long is forgotten.
+fn open(edges: &mut Vec<(u16, u32)>, edge: (u16, u32)) {
+    if edges.contains(&edge) {
+        return;
+    }
+    if edges.len() >= MOST_OPEN {
+        edges.remove(0);
+    }
+    edges.push(edge);
 }
 
 /// Keeps the last access of each thread.

@@ -78,8 +78,9 @@ impl Collector {
         touches: &Touches,
     ) -> Graph {
         let mut by_time: Vec<u32> = (0..builder.nodes.len() as u32).collect();
+        by_time.retain(|&number| builder.nodes[number as usize].time > 0);
         by_time.sort_unstable_by_key(|&number| builder.nodes[number as usize].time);
-        let mut new_numbers = vec![0; by_time.len()];
+        let mut new_numbers = vec![0; builder.nodes.len()];
         let mut nodes = Vec::with_capacity(by_time.len());
         // The builder numbers accesses from 1, in the order of the touches.
         let mut accesses = touches.accesses().zip(1..);
@@ -134,9 +135,9 @@ impl Collector {
 /// The edges under the numbers that nodes have by time.
 fn edges_of(builder: &GraphBuilder, new_numbers: &[u32]) -> Vec<Edge> {
     let new = |number: u32| new_numbers[number as usize];
-    let edges = builder.edges.iter().map(|(&(source, sink), edge)| Edge {
-        source: new(source),
-        sink: new(sink),
+    let edges = builder.edges.iter().map(|edge| Edge {
+        source: new(edge.source),
+        sink: new(edge.sink),
         source_time: edge.source_time,
         sink_time: edge.sink_time,
         source_thread: edge.source_thread,

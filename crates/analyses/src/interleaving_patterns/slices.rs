@@ -18,7 +18,8 @@ pub fn slices(recording: &Recording) -> Vec<Range<u64>> {
     slices_of(recording, MOST_EVENTS)
 }
 
-fn slices_of(recording: &Recording, most_events: u64) -> Vec<Range<u64>> {
+/// Slices of about `most_events` events each.
+pub fn slices_of(recording: &Recording, most_events: u64) -> Vec<Range<u64>> {
     let parts = recording.event_count().div_ceil(most_events).max(1) as usize;
     let all = 0..u64::MAX;
     if parts == 1 {
