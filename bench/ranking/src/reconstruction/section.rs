@@ -88,6 +88,7 @@ fn subjects_table(rows: &[Row]) -> String {
         "missing",
         "with 15",
         "with 5",
+        "whole contexts",
         "Bugaboo",
         "CCI",
         "KB",

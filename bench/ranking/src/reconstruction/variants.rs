@@ -25,8 +25,8 @@ pub struct Variant {
 }
 
 pub fn of(judge: &Judge<'_>, runs: &Runs, names: &CodeNames) -> Result<Vec<Variant>, Problem> {
-    let all = GraphOptions::default();
-    let whole = edges_of(&runs.graphs);
+    let all = GraphOptions::ALL;
+    let whole = edges_of(&runs.anew(all, names)?);
     let named = [
         ("all accesses", all),
         ("first reads", GraphOptions { first_read_only: true, ..all }),

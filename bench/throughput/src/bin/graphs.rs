@@ -6,25 +6,23 @@
 //!         nodes, edges, stored bytes; the most memory the process ever had, the made-up recording included.
 #![forbid(unsafe_code)]
 
+#[path = "../made_up.rs"]
+mod made_up;
 #[path = "../processor_time.rs"]
 mod processor_time;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use made_up::{peak_megabytes, recording_of};
 use processor_time::processor_seconds;
 use unpick_analyses::communication::{Collector, GraphOptions, RunGraphs};
 use unpick_bench_results::{
     Figure, command_line, figures_table, setting, table, verdict, write_section,
 };
-use unpick_events::{Kind, ThreadId};
 use unpick_problem::Problem;
 use unpick_recording::Recording;
-use unpick_recording::writer::{Draft, Writer};
 
-const THREADS: u64 = 4;
-const VARIABLES: u64 = 4096;
-const SITES: u64 = 500;
 /// Of communications of a made-up recording so many are wanted by default.
 const WANTED: u64 = 10_000_000;
 
@@ -78,8 +76,8 @@ impl Size {
 }
 
 fn measure(wanted: u64) -> Size {
-    let trial = graphs_of(&recording_of(100_000)).communications;
-    let bytes = recording_of(wanted * 100_000 / trial);
+    let trial = graphs_of(&recording_of(1, 100_000)).communications;
+    let bytes = recording_of(1, wanted * 100_000 / trial);
     let started = processor_seconds();
     let graphs = graphs_of(&bytes);
     let stored_bytes = graphs.to_bytes().len();
@@ -133,30 +131,4 @@ fn figures(sizes: &[Size]) -> Vec<Figure> {
             verdict: verdict(growth <= 1.5),
         },
     ]
-}
-
-/// Random threads at random variables; each thread is at one of its functions, so that sites repeat.
-fn recording_of(accesses: u64) -> Vec<u8> {
-    let mut writer = Writer::new().with_chunks_of(256 * 1024);
-    let mut state = 1_u64;
-    for _ in 0..accesses {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let random = state >> 33;
-        let thread = ThreadId(1 + (random % THREADS) as u16);
-        let site = random / THREADS % SITES;
-        let variable = (site * 7 + random / 4096 % 16) % VARIABLES;
-        let kind = if site.is_multiple_of(3) { Kind::Write } else { Kind::Read };
-        let draft = Draft::access(kind, 0x10_0000 + variable * 8, 8).site(0x1000 + site as u32);
-        writer.write(thread, draft);
-    }
-    writer.to_bytes()
-}
-
-/// The most memory this process has had.
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
-    kilobytes.expect("a number of kilobytes") / 1000
 }

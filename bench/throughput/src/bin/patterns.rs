@@ -8,6 +8,8 @@
 //!         Beside it the time on the wall, in which making the recordings up does count.
 #![forbid(unsafe_code)]
 
+#[path = "../made_up.rs"]
+mod made_up;
 #[path = "../processor_time.rs"]
 mod processor_time;
 
@@ -16,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use made_up::{peak_megabytes, recording_of};
 use processor_time::processor_seconds;
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
@@ -23,21 +26,13 @@ use unpick_analyses::{
 use unpick_bench_results::{
     Figure, command_line, figures_table, setting, table, verdict, write_section,
 };
-use unpick_events::{Kind, Label, ThreadId};
+use unpick_events::Label;
 use unpick_findings::group;
 use unpick_problem::Problem;
 use unpick_recording::Recording;
-use unpick_recording::writer::{Draft, Writer};
 
-const THREADS: u16 = 4;
 const WORKERS: usize = 2;
 const MOST_FINDINGS: usize = 10;
-/// A made-up program: functions that touch a few variables each, and phases that use a few functions each.
-const FUNCTIONS: u64 = 60;
-const FUNCTIONS_PER_PHASE: u64 = 8;
-const ACCESSES_PER_FUNCTION: u64 = 6;
-const ACCESSES_PER_PHASE: u64 = 4000;
-const VARIABLES: u64 = 120;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -224,63 +219,4 @@ fn conclude_all(stored: &[Vec<u8>]) -> Conclusion {
         patterns: RunPatterns::from_bytes(bytes, "made up").expect("just written"),
     });
     conclude(runs, Formula::Jaccard).expect("all runs were looked at alike")
-}
-
-/// The most memory this process has had.
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
-    kilobytes.expect("a number of kilobytes") / 1000
-}
-
-/// A generator of numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
-/// Where a made-up thread is.
-#[derive(Clone, Copy, Default)]
-struct Position {
-    function: u64,
-    step: u64,
-}
-
-/// Threads that run functions of the present phase and take turns at random.
-fn recording_of(run: u64, accesses: u64) -> Vec<u8> {
-    let mut random = Random(run + 1);
-    let mut writer = Writer::new().with_chunks_of(256 * 1024);
-    let mut positions =
-        [Position { step: ACCESSES_PER_FUNCTION, ..Position::default() }; THREADS as usize];
-    let mut thread = 0;
-    for number in 0..accesses {
-        if random.below(10) < 4 {
-            thread = random.below(THREADS.into()) as u16;
-        }
-        let position = &mut positions[usize::from(thread)];
-        if position.step == ACCESSES_PER_FUNCTION {
-            let phase = number / ACCESSES_PER_PHASE;
-            let function = (phase * 5 + random.below(FUNCTIONS_PER_PHASE)) % FUNCTIONS;
-            *position = Position { function, step: 0 };
-        }
-        writer.write(ThreadId(thread + 1), access(*position));
-        position.step += 1;
-    }
-    writer.to_bytes()
-}
-
-/// What a function does at a step is always the same.
-fn access(position: Position) -> Draft {
-    let site = position.function * ACCESSES_PER_FUNCTION + position.step;
-    let mut fixed = Random(site.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    fixed.below(2);
-    let variable = (position.function * 2 + fixed.below(6)) % VARIABLES;
-    let kind = if fixed.below(10) < 4 { Kind::Write } else { Kind::Read };
-    Draft::access(kind, 0x10_0000 + variable * 8, 8).site(0x1000 + site as u32)
 }
