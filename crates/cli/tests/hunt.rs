@@ -194,13 +194,13 @@ fn what_cannot_be_hunted_is_told_at_once() {
 }
 
 #[test]
-fn without_recordings_patterns_remain() {
+fn without_recordings_patterns_and_graphs_remain() {
     let scene = Scene::new();
     let options = ["--failing", "2", "--passing", "2", "--runs", "20", "--keep", "none"];
     let hunt = scene.hunt(&[&options[..], &STRONG].concat(), &["./bank", "30"]);
     assert_eq!(hunt.code, Some(66), "{}", hunt.stderr);
     let run = scene.path(".unpick/runs/0001");
-    assert_eq!((files_with(&run, "events"), files_with(&run, "bin")), (0, 1));
+    assert_eq!((files_with(&run, "events"), files_with(&run, "bin")), (0, 2));
     assert_eq!(scene.unpick(&["rank"]).code, Some(66));
     let rank = scene.unpick(&["rank", "--mode", "falcon"]);
     assert_eq!(rank.code, Some(2));
@@ -315,7 +315,7 @@ fn a_hunt_drops_recordings_of_earlier_hunts_but_not_of_the_last() {
     assert!(told.contains("unpick: recordings of hunt 1: 1 run, "), "{told}");
     let recordings = |run: &str| files_with(&scene.path(".unpick/runs").join(run), "events");
     assert_eq!(["0001", "0002", "0003"].map(recordings), [0, 1, 1]);
-    assert_eq!(files_with(&scene.path(".unpick/runs/0001"), "bin"), 1);
+    assert_eq!(files_with(&scene.path(".unpick/runs/0001"), "bin"), 2);
 }
 
 #[test]
