@@ -69,16 +69,17 @@ pub fn stored_graphs(run: &StoredRun) -> Result<Option<RunGraphs>, Problem> {
     Ok(Some(collector.finish()))
 }
 
-/// Gives each finding the reconstruction of its cause; where no pattern goes well with failing, the best of all.
+/// Gives each finding the reconstruction of its cause; where no pattern goes well with failing, the best of all. Findings do without if
+/// graphs cannot be read: `unpick reconstruct` says why.
 pub fn add_to(
     findings: Findings,
     runs: &[StoredRun],
     graphs_of: GraphsOf<'_>,
     names: &dyn Names,
     choices: &Choices,
-) -> Result<Findings, Problem> {
+) -> Findings {
     let mut findings = findings;
-    let Some(all) = reconstructions_of(runs, graphs_of)? else { return Ok(findings) };
+    let Ok(Some(all)) = reconstructions_of(runs, graphs_of) else { return findings };
     let words = ReconstructionWords::new(&all, names, choices);
     for finding in &mut findings.findings {
         finding.reconstruction = words.of_finding(finding);
@@ -86,5 +87,5 @@ pub fn add_to(
     if findings.findings.first().is_none_or(|first| first.score < SURE) {
         findings.reconstructions = words.first(IN_PLACE_OF_FINDINGS);
     }
-    Ok(findings)
+    findings
 }

@@ -122,7 +122,7 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     let hangs = hangs_of(runs)?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
     let described = Findings { hangs, ..describe(&conclusion, &names, &choices()) };
-    add_to(described, runs, &stored_graphs, &names, &choices())
+    Ok(add_to(described, runs, &stored_graphs, &names, &choices()))
 }
 
 /// Findings that can take the place of one: the same cause, led by another pattern. `formula` is that of its score.

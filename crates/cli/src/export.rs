@@ -158,7 +158,7 @@ impl Portable<'_> {
         let no_files = CodeNames::new();
         let names = ProgramNames::new(Some(names), &no_files);
         let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
-        add_to(described, self.runs, &|run| self.graphs(run), &names, &choices).map(Some)
+        Ok(Some(add_to(described, self.runs, &|run| self.graphs(run), &names, &choices)))
     }
 
     fn patterns(&self, run: &StoredRun) -> Result<RunPatterns, Problem> {
