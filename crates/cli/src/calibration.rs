@@ -68,8 +68,8 @@ pub fn fails_at_once(
 struct Search<'a> {
     forcing: &'a Forcing,
     until: Option<Instant>,
-    /// With the share of runs that failed.
-    best: Option<(f64, Plan)>,
+    /// With the share of runs that failed by it, and that failed at all: the order may come about unseen.
+    best: Option<([f64; 2], Plan)>,
     /// At the step that the fewest threads came to, in one run.
     arrivals: u64,
     /// By the last choice that neither met nor lingered nor hurried.
@@ -90,9 +90,9 @@ impl Search<'_> {
         if choice.linger.is_zero() && !choice.meet && !choice.eager {
             self.is_unreached = tally.hits == 0;
         }
-        let share = f64::from(failed) / f64::from(runs);
-        if self.best.as_ref().is_none_or(|(most, _)| share > *most) {
-            self.best = Some((share, choice));
+        let shares = [failed, tally.failed].map(|failed| f64::from(failed) / f64::from(runs));
+        if self.best.as_ref().is_none_or(|(most, _)| shares > *most) {
+            self.best = Some((shares, choice));
         }
         Ok(tally.usable() == 0 || failed == tally.usable())
     }

@@ -48,9 +48,6 @@ fn exchange_flags(order: i32) -> u16 {
     flags_of(order, true) | access_flags::FAILED_EXCHANGE
 }
 
-/// The flags of a compare-exchange by which a lock is usually taken.
-const TAKES_LOCK: u16 = MemoryOrder::Acquire as u16 | MAY_LOCK | access_flags::FAILED_EXCHANGE;
-
 /// Performs an atomic access so that its place in the recording agrees with its effect.
 fn perform<T>(
     address: u64,
