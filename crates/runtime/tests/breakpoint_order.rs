@@ -621,6 +621,19 @@ fn who_is_alone_waits_again_when_there_are_others() {
 }
 
 #[test]
+fn who_takes_its_lock_again_has_left_the_region() {
+    let waits = |step, offset| Place::step(step, step, offset).on(None);
+    let gate = |step, offset| Place::gate(step, step, offset);
+    let places = vec![gate(0, 9), waits(0, 10), gate(1, 19), waits(1, 20)];
+    let mut stage = Stage::of(&Schedule::new(Mode::Serialise, places));
+    assert_eq!(stage.at(A, 9, X), WAITS(0), "there is nobody else");
+    assert_eq!(stage.at(B, 19, X), PASSES);
+    assert_eq!(stage.at(A, 9, X), WAITS(0));
+    assert_eq!(stage.at(B, 19, X), WAITS(1), "B was not at its step, and gives way");
+    assert_eq!(stage.at(A, 9, X), PASSES);
+}
+
+#[test]
 fn who_waited_long_enough_takes_the_region() {
     let mut stage = inside_before(C, 10);
     stage.give_up(C, 0, GiveUp::TimedOut);
@@ -845,6 +858,8 @@ enum What {
     },
     /// Is inside now.
     Entered,
+    /// Has come to where it takes its lock again.
+    CameRound,
     Moved,
     Ended,
     Robbed,
@@ -968,6 +983,10 @@ impl Simulation {
                 .map(|entry| What::PassedFirst { bytes: bytes_of(entry, object) }),
             _ => None,
         };
+        let is_gate = at_place().any(|entry| entry.purpose == Purpose::Gate);
+        if is_entrance && is_gate && plan.is_of_waits() {
+            self.log.push(Logged { time: self.stage.now, who, what: What::CameRound });
+        }
         if is_entrance && !matches!(answer, Answer::Wait { .. }) {
             self.note(who, What::Entered);
         }
@@ -1075,7 +1094,7 @@ impl Simulation {
                 What::Made { step, .. } if is_last(step) => {
                     leaving = Some((logged.who, logged.time));
                 }
-                What::Ended => inside.retain(|other| *other != logged.who),
+                What::Ended | What::CameRound => inside.retain(|other| *other != logged.who),
                 _ => {}
             }
             most = most.max(inside.len());

@@ -779,6 +779,10 @@ impl Order {
 
     fn serialise(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {
         let entry = arrival.entry;
+        if self.has_come_round(plan, who, entry) {
+            self.region.owner = None;
+            self.region.last_inside = who;
+        }
         let is_inside = self.region.owner.is_some_and(|(owner, _)| owner == who);
         let enters = !is_inside && entry.purpose != Purpose::Exit && plan.is_entrance(entry);
         let must_wait =
@@ -793,6 +797,13 @@ impl Order {
         }
         self.watch_robbed(plan, who, entry);
         self.perhaps_leave(plan, who, entry, now)
+    }
+
+    /// Whether a thread is where it takes its lock again, without having come to where it would wait for another: it has given the lock
+    /// back. What threads do to variables between two steps lasts, so that it does not count for accesses.
+    fn has_come_round(&self, plan: &Plan, who: Who, entry: &Entry) -> bool {
+        let is_inside = self.region.owner == Some((who, entry.role));
+        is_inside && entry.purpose == Purpose::Gate && plan.is_entrance(entry) && plan.is_of_waits()
     }
 
     /// Whether a thread that may enter waits until another one wants to as well.

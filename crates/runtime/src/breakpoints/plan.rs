@@ -230,6 +230,11 @@ impl Plan {
         Some(())
     }
 
+    /// Whether its steps are waits, and no accesses.
+    pub fn is_of_waits(&self) -> bool {
+        self.entries().iter().all(|entry| entry.variable.is_none())
+    }
+
     /// The first two steps are of two threads, each at places of its own: who is at a place must know what for.
     fn can_meet(&self) -> bool {
         let of = |step: u8| self.entries().iter().filter(move |entry| entry.step == step);
