@@ -786,7 +786,7 @@ impl Order {
         let is_inside = self.region.owner.is_some_and(|(owner, _)| owner == who);
         let enters = !is_inside && entry.purpose != Purpose::Exit && plan.is_entrance(entry);
         let must_wait =
-            self.region.owner.is_some() || self.waits_for_second(who) || self.gives_way(who);
+            self.region.owner.is_some() || self.waits_for_second(plan, who) || self.gives_way(who);
         if enters && must_wait {
             self.region.waits_at_step = if entry.purpose.is_step() { who } else { NOBODY };
             return Answer::Wait { step: entry.step };
@@ -806,8 +806,12 @@ impl Order {
         is_inside && entry.purpose == Purpose::Gate && plan.is_entrance(entry) && plan.is_of_waits()
     }
 
-    /// Whether a thread that may enter waits until another one wants to as well.
-    fn waits_for_second(&mut self, who: Who) -> bool {
+    /// Whether a thread that may enter waits until another one wants to as well. Who is about to wait for another anyway has in its hand
+    /// what that other needs on its way.
+    fn waits_for_second(&mut self, plan: &Plan, who: Who) -> bool {
+        if plan.is_of_waits() {
+            return false;
+        }
         let is_second = self.others_waiting(who).next().is_some();
         self.region.has_met |= is_second;
         !self.region.has_met
