@@ -24,5 +24,7 @@ pub use hidden::{HiddenPairs, SiteAccess};
 pub use pair_list::{Pair, PairCollector, PairList};
 pub use torn_rows::{Torn, TornRows};
 pub use untorn_rows::{Untorn, UntornRows};
+pub(crate) use walk::is_of_library;
+#[cfg(test)]
+pub(crate) use walk::place_of;
 pub use walk::{AccessId, AccessTable, LivedBytes, LocationId, WindowWalk};
-pub(crate) use walk::{is_of_library, place_of};

@@ -20,12 +20,17 @@ mod baselines;
 mod builder;
 mod collect;
 mod context;
+mod draft;
 mod encoding;
+mod entries;
 mod features;
 mod gathering;
+mod lives;
 mod reconstruct;
 mod regions;
 mod result;
+mod stamps;
+mod stretches;
 mod tally;
 mod touches;
 

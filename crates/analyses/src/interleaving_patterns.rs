@@ -38,7 +38,7 @@ pub use result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,
     RunPatterns, Touch,
 };
-pub(crate) use slices::{slices, slices_of};
+pub(crate) use slices::slices;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,18 +1,17 @@
 //! Collects the communication graphs of one run, recording by recording.
 
 use rustc_hash::FxHashSet;
-use unpick_events::access::PastKind;
 use unpick_recording::Recording;
 
-use crate::access_pairs::LivedBytes;
 use crate::code_tables::{CodeTables, Process};
 use crate::interleaving_patterns::touch_of;
 use crate::knowledge::Knowledge;
 
 use super::GraphOptions;
-use super::builder::{DraftNode, GraphBuilder, SharedAccess};
+use super::builder::{GraphBuilder, SharedAccess};
+use super::draft::{DraftGraph, DraftNode};
 use super::result::{Edge, Graph, Node, RunGraphs, SeenAccess};
-use super::touches::{Touch, Touches};
+use super::touches::Touches;
 
 /// Collects the graphs of one run.
 #[derive(Debug)]
@@ -45,11 +44,12 @@ impl Collector {
         self.processes += 1;
         let touches = Touches::of(&process);
         let builder = self.build(&mut process, &touches);
-        self.communications += builder.communications;
-        self.left_out += builder.left_out;
-        self.seen.extend(&builder.seen);
-        if !builder.edges.is_empty() {
-            let graph = self.graph(&mut process, &builder, &touches);
+        self.seen.extend(builder.seen());
+        let draft = builder.graph;
+        self.communications += draft.communications;
+        self.left_out += draft.left_out;
+        if !draft.edges.is_empty() {
+            let graph = self.graph(&mut process, &draft, &touches);
             self.graphs.push(graph);
         }
     }
@@ -57,58 +57,44 @@ impl Collector {
     fn build(&mut self, process: &mut Process<'_>, touches: &Touches) -> GraphBuilder {
         let mut builder = GraphBuilder::new(self.options);
         let mut locations = Vec::new();
-        for parts in touches.accesses() {
+        touches.for_each_access(|parts| {
             let first = &parts[0];
             locations.clear();
             locations.extend(parts.iter().map(|part| part.location));
             builder.take_in(&SharedAccess {
                 thread: first.order.thread.0,
                 site: self.code.site(process, first.site),
-                is_write: first.kind != PastKind::Read,
+                stack: first.stack,
+                kind: first.kind,
                 locations: &locations,
             });
-        }
+        });
         builder
     }
 
-    fn graph(
-        &mut self,
-        process: &mut Process<'_>,
-        builder: &GraphBuilder,
-        touches: &Touches,
-    ) -> Graph {
-        let mut by_time: Vec<u32> = (0..builder.nodes.len() as u32).collect();
-        by_time.retain(|&number| builder.nodes[number as usize].time > 0);
-        by_time.sort_unstable_by_key(|&number| builder.nodes[number as usize].time);
-        let mut new_numbers = vec![0; builder.nodes.len()];
+    fn graph(&mut self, process: &mut Process<'_>, draft: &DraftGraph, touches: &Touches) -> Graph {
+        let mut by_time: Vec<u32> = (0..draft.nodes.len() as u32).collect();
+        by_time.retain(|&number| draft.nodes[number as usize].time > 0);
+        by_time.sort_unstable_by_key(|&number| draft.nodes[number as usize].time);
+        let mut new_numbers = vec![0; draft.nodes.len()];
         let mut nodes = Vec::with_capacity(by_time.len());
-        // The builder numbers accesses from 1, in the order of the touches.
-        let mut accesses = touches.accesses().zip(1..);
         for number in by_time {
-            let draft = &builder.nodes[number as usize];
-            let Some((parts, _)) = accesses.find(|&(_, time)| time == draft.time) else { break };
             new_numbers[number as usize] = nodes.len() as u32;
-            nodes.push(self.node(process, draft, &parts[0], &touches.locations));
+            nodes.push(self.node(process, &draft.nodes[number as usize], touches));
         }
-        Graph { nodes, edges: edges_of(builder, &new_numbers) }
+        Graph { nodes, edges: edges_of(draft, &new_numbers) }
     }
 
-    fn node(
-        &mut self,
-        process: &mut Process<'_>,
-        draft: &DraftNode,
-        touch: &Touch,
-        locations: &[LivedBytes],
-    ) -> Node {
-        let lived = &locations[draft.location as usize];
+    fn node(&mut self, process: &mut Process<'_>, draft: &DraftNode, touches: &Touches) -> Node {
+        let lived = touches.location(draft.location);
         Node {
             site: draft.site,
             context: draft.context,
             time: draft.time,
             thread: draft.thread,
-            touch: touch_of(touch.kind),
-            stack: self.code.stack(process, touch.stack),
-            memory: self.code.memory_of(process, lived),
+            touch: touch_of(draft.kind),
+            stack: self.code.stack(process, draft.stack),
+            memory: self.code.memory_of(process, &lived),
             length: lived.bytes.end - lived.bytes.start,
             communicates: draft.communicates,
         }
@@ -133,9 +119,9 @@ impl Collector {
 }
 
 /// The edges under the numbers that nodes have by time.
-fn edges_of(builder: &GraphBuilder, new_numbers: &[u32]) -> Vec<Edge> {
+fn edges_of(draft: &DraftGraph, new_numbers: &[u32]) -> Vec<Edge> {
     let new = |number: u32| new_numbers[number as usize];
-    let edges = builder.edges.iter().map(|edge| Edge {
+    let edges = draft.edges.iter().map(|edge| Edge {
         source: new(edge.source),
         sink: new(edge.sink),
         source_time: edge.source_time,

@@ -47,6 +47,9 @@ impl Happening {
 pub struct CommunicationContext(u16);
 
 impl CommunicationContext {
+    /// How many can come about: 1, 4, 16, … of each length.
+    pub(super) const COUNT: usize = (4_usize.pow(CONTEXT_LENGTH as u32 + 1) - 1) / 3;
+
     #[must_use]
     pub fn with(self, happening: Happening) -> CommunicationContext {
         CommunicationContext((self.0 << BITS | happening as u16) & ALL)
@@ -63,6 +66,12 @@ impl CommunicationContext {
     pub fn happenings(self) -> impl Iterator<Item = Happening> {
         let numbers = (0..CONTEXT_LENGTH as u32).map(move |at| self.0 >> (at * BITS) & ONE);
         numbers.map_while(Happening::of)
+    }
+
+    /// Contexts without gaps, numbered from 0 to `COUNT` without gaps: digits from 1 to 4, the newest lowest.
+    pub(super) fn number(self) -> usize {
+        let digits = (0..CONTEXT_LENGTH as u32).map(|at| (self.0 >> (at * BITS) & ONE, 2 * at));
+        digits.map(|(digit, shift)| usize::from(digit) << shift).sum()
     }
 
     /// Whether it can have come about: no gaps, nothing unknown.
@@ -94,6 +103,14 @@ mod tests {
         assert!(context.is_sound() && full.is_sound());
         assert_eq!(context.newest(2).to_string(), "lw rw");
         assert_eq!(full.newest(CONTEXT_LENGTH), full);
+    }
+
+    #[test]
+    fn every_context_has_its_own_number() {
+        let all = (0..=ALL).map(CommunicationContext).filter(|context| context.is_sound());
+        let mut numbers: Vec<_> = all.map(CommunicationContext::number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..CommunicationContext::COUNT).collect::<Vec<_>>());
     }
 
     #[test]
