@@ -271,7 +271,8 @@ fn an_update_is_lost_or_not_as_the_schedule_says() {
     let subject = Subject::ordered();
     let places = lost_update(&subject.code);
     subject.run(&["lost"], &force(places.clone())).printed("1\n").hit(1);
-    let serial = [Place::step(1, 1, subject.code.read_of_add())].into_iter().chain(places);
+    // Both threads begin with the read: that of the second is where it enters.
+    let serial = [Place::gate(1, 1, subject.code.read_of_add())].into_iter().chain(places);
     let forced = subject.run(&["lost"], &patient(Mode::Serialise, serial.collect()));
     forced.printed("2\n").hit(0);
     assert_eq!(forced.outcome().word(outcome::INVERSE_HITS), 1);
