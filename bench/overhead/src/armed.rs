@@ -143,7 +143,9 @@ fn plan_of(program: &Path, calls: &[u64]) -> Plan {
 }
 
 fn step_at(program: &Path, role: u8, calls: &[u64]) -> PlanStep {
-    let module = ModuleName::Path(program.display().to_string());
+    // As the system names it when it is loaded.
+    let path = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    let module = ModuleName::Path(path.display().to_string());
     let place = |offset: &u64| PlanPlace {
         at: CallPlace { module: module.clone(), offset: *offset },
         calls: Vec::new(),
