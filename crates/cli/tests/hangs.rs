@@ -2,17 +2,18 @@
 //!
 //! A time limit is long enough for threads to get where they hang on a busy machine.
 
+mod schemas;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use boon::{Compiler, Schemas};
+use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
-const SCHEMAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
 /// Of a program that needs milliseconds.
 const TIMEOUT: &str = "4s";
 
@@ -65,13 +66,6 @@ impl Hung {
     fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.unpick(arguments)).unwrap()
     }
-}
-
-fn assert_valid(value: &Value, schema: &str) {
-    let mut schemas = Schemas::new();
-    let path = format!("{SCHEMAS}/{schema}");
-    let index = Compiler::new().compile(&path, &mut schemas).unwrap();
-    schemas.validate(value, index).unwrap_or_else(|error| panic!("{error:#}\n{value:#}"));
 }
 
 /// Builds `tests/fixtures/hangs/NAME.c`.

@@ -2,17 +2,17 @@
 //!
 //! What is found is found by forcing, whatever the machine's timing; what must not be found cannot happen.
 
+mod schemas;
+
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use boon::{Compiler, Schemas};
+use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/unseen-orders");
-const SCHEMAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
 /// A few passing runs tell which orders there are. Time is no issue: the orders are soon tried.
 const ACTIVE: [&str; 6] = ["--active", "--no-delays", "--passing", "3", "--time", "5m"];
 
@@ -60,23 +60,6 @@ impl Scene {
     }
 }
 
-/// Compiled anew for each check: there are few.
-#[track_caller]
-fn check(schema: &str, value: &Value) {
-    let mut compiler = Compiler::new();
-    for other in ["findings.schema.json", "runs.schema.json"] {
-        let text = fs::read_to_string(Path::new(SCHEMAS).join(other)).unwrap();
-        let schema: Value = serde_json::from_str(&text).unwrap();
-        let address = schema["$id"].as_str().unwrap().to_owned();
-        compiler.add_resource(&address, schema).unwrap();
-    }
-    let mut schemas = Schemas::new();
-    let index = compiler.compile(&format!("{SCHEMAS}/{schema}"), &mut schemas).unwrap();
-    if let Err(error) = schemas.validate(value, index) {
-        panic!("{value:#}\n{error:#}");
-    }
-}
-
 #[test]
 fn a_reader_that_always_comes_late_is_made_to_come_first() {
     let scene = Scene::of("late_reader.c", &[]);
@@ -87,7 +70,7 @@ fn a_reader_that_always_comes_late_is_made_to_come_first() {
     assert!(hunt.stderr.contains("unpick reproduce 1"), "{}", hunt.stderr);
 
     let findings = scene.findings();
-    check("findings.schema.json", &findings);
+    assert_valid(&findings, "findings.schema.json");
     let first = &findings["findings"][0];
     assert_eq!(first["origin"], "forced");
     assert_eq!(first["pattern"], "P1");
@@ -107,7 +90,7 @@ fn a_thread_is_made_to_come_between_a_check_and_an_act_that_only_one_of_them_get
     assert_eq!(hunt.code, Some(66), "{}{}", hunt.stdout, hunt.stderr);
     let lines: Vec<Value> =
         hunt.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    lines.iter().for_each(|line| check("hunt-lines.schema.json", line));
+    lines.iter().for_each(|line| assert_valid(line, "hunt-lines.schema.json"));
     assert!(lines.iter().any(|line| line["event"] == "order" && line["order"]["failed"] == 1));
     let end = lines.last().unwrap();
     assert_eq!(end["runs"]["failed"], 0);

@@ -2,11 +2,11 @@
 //!
 //! What must fail fails by an oracle, or by delays at half of all synchronisation, whatever the machine's timing.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod schemas;
+
 use std::process::Command;
 
-use boon::{Compiler, SchemaIndex, Schemas};
+use schemas::Schema;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -57,46 +57,15 @@ impl Scene {
     }
 }
 
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name)
-}
-
-/// A schema that may refer to the others by their addresses.
-struct Schema {
-    schemas: Schemas,
-    index: SchemaIndex,
-}
-
-impl Schema {
-    fn named(name: &str) -> Schema {
-        let mut compiler = Compiler::new();
-        for other in ["findings.schema.json", "runs.schema.json"] {
-            let text = fs::read_to_string(path(other)).unwrap();
-            let schema: Value = serde_json::from_str(&text).unwrap();
-            let address = schema["$id"].as_str().unwrap().to_owned();
-            compiler.add_resource(&address, schema).unwrap();
-        }
-        let mut schemas = Schemas::new();
-        let index = compiler.compile(path(name).to_str().unwrap(), &mut schemas).unwrap();
-        Schema { schemas, index }
-    }
-
-    fn accepts(&self, value: &Value) -> bool {
-        self.schemas.validate(value, self.index).is_ok()
-    }
-
-    /// The lines, each of which must be as the schema says.
-    #[track_caller]
-    fn check(&self, text: &str) -> Vec<Value> {
-        let values = text.lines().map(|line| {
-            let value = serde_json::from_str(line).unwrap();
-            if let Err(error) = self.schemas.validate(&value, self.index) {
-                panic!("{line}\n{error:#}");
-            }
-            value
-        });
-        values.collect()
-    }
+/// The lines, each of which must be as the schema says.
+#[track_caller]
+fn check(schema: &Schema, text: &str) -> Vec<Value> {
+    let values = text.lines().map(|line| {
+        let value = serde_json::from_str(line).unwrap();
+        schema.assert_valid(&value);
+        value
+    });
+    values.collect()
 }
 
 /// The value with one part of it changed.
@@ -110,14 +79,14 @@ fn lines_of_a_hunt_are_as_the_schema_says_however_it_ends() {
     let scene = Scene::new();
     let schema = Schema::named("hunt-lines.schema.json");
     let enough = ["--failing", "3", "--passing", "3", "--runs", "60"];
-    let found = schema.check(&scene.hunt(&[&enough[..], &STRONG].concat(), 66));
+    let found = check(&schema, &scene.hunt(&[&enough[..], &STRONG].concat(), 66));
     let [first, .., end] = found.as_slice() else { panic!("a run and an end") };
     assert_eq!((&first["event"], &end["event"]), (&json!("run"), &json!("end")));
     assert!(end["findings"]["findings"][0].is_object());
-    let none_failed = schema.check(&scene.hunt(&["--runs", "2", "--oracle", "true"], 0));
+    let none_failed = check(&schema, &scene.hunt(&["--runs", "2", "--oracle", "true"], 0));
     assert_eq!(none_failed.last().unwrap()["findings"], Value::Null);
-    schema.check(&scene.hunt(&["--runs", "2", "--oracle", "false"], 67));
-    schema.check(&scene.hunt(&["--oracle", "./no-such-oracle"], 70));
+    check(&schema, &scene.hunt(&["--runs", "2", "--oracle", "false"], 67));
+    check(&schema, &scene.hunt(&["--oracle", "./no-such-oracle"], 70));
 
     for strange in [
         with(first.clone(), "label", json!("flaky")),
@@ -136,12 +105,12 @@ fn runs_are_as_the_schema_says_judged_or_not() {
     scene.hunt_odd_runs("2");
     scene.unpick(&["record", "--quiet", "--", "sh", "-c", "./bank 1; kill -9 $$"], 128 + 9);
     let schema = Schema::named("runs.schema.json");
-    let runs = schema.check(&scene.unpick(&["runs", "--json"], 0));
+    let runs = check(&schema, &scene.unpick(&["runs", "--json"], 0));
     let labels: Vec<_> = runs.iter().map(|run| run["label"].as_str()).collect();
     assert_eq!(labels, [None, Some("pass"), Some("fail"), None]);
     assert_eq!(runs[3]["outcome"], json!({ "signal": { "number": 9 } }));
     assert!(!schema.accepts(&with(runs[0].clone(), "hunt", json!(0))));
 
     let dump = Schema::named("dump.schema.json");
-    dump.check(&scene.unpick(&["dump", "--json", "2"], 0));
+    check(&dump, &scene.unpick(&["dump", "--json", "2"], 0));
 }

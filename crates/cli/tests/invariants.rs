@@ -1,16 +1,17 @@
 //! `unpick train`, `watch` and `invariants` from the outside, with a program whose threads do as they are told.
 
+mod schemas;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use boon::{Compiler, Schemas};
+use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/invariants/deposit.c");
-const SCHEMAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
 
 /// A folder with the program.
 struct Scene {
@@ -79,22 +80,6 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-#[track_caller]
-fn check(schema: &str, value: &Value) {
-    let mut compiler = Compiler::new();
-    for other in ["findings.schema.json", "runs.schema.json"] {
-        let text = fs::read_to_string(Path::new(SCHEMAS).join(other)).unwrap();
-        let schema = parsed(&text);
-        let address = schema["$id"].as_str().unwrap().to_owned();
-        compiler.add_resource(&address, schema).unwrap();
-    }
-    let mut schemas = Schemas::new();
-    let index = compiler.compile(&format!("{SCHEMAS}/{schema}"), &mut schemas).unwrap();
-    if let Err(error) = schemas.validate(value, index) {
-        panic!("{value:#}\n{error:#}");
-    }
-}
-
 #[test]
 fn what_calm_runs_teach_a_torn_run_violates_though_it_does_not_fail() {
     let scene = Scene::new();
@@ -103,7 +88,7 @@ fn what_calm_runs_teach_a_torn_run_violates_though_it_does_not_fail() {
     let trained = scene.train(&["--json", "-"], &["calm"]);
     assert_eq!(trained.code, Some(0), "{}", trained.stderr);
     let trained = parsed(&trained.stdout);
-    check("train.schema.json", &trained);
+    assert_valid(&trained, "train.schema.json");
     assert_eq!((&trained["settled"], &trained["runs"]["passed"]), (&json!(true), &json!(3)));
     let left: Vec<_> = fs::read_dir(scene.path(".unpick")).unwrap().collect();
     assert_eq!(left.len(), 1, "training leaves the file, and no runs: {left:?}");
@@ -112,7 +97,10 @@ fn what_calm_runs_teach_a_torn_run_violates_though_it_does_not_fail() {
     assert_eq!(calm.code, Some(0), "{}", calm.stderr);
     assert!(calm.stderr.contains("no invariant was violated"), "{}", calm.stderr);
     assert!(calm.stderr.ends_with("next: unpick invariants\n"), "{}", calm.stderr);
-    check("watch.schema.json", &parsed(&fs::read_to_string(scene.path("calm.json")).unwrap()));
+    assert_valid(
+        &parsed(&fs::read_to_string(scene.path("calm.json")).unwrap()),
+        "watch.schema.json",
+    );
 
     let torn = scene.watch(&["--json", "torn.json"], &["torn", "3"]);
     assert_eq!(torn.code, Some(3), "the program's own: {}", torn.stderr);
@@ -123,7 +111,7 @@ fn what_calm_runs_teach_a_torn_run_violates_though_it_does_not_fail() {
         torn.stderr
     );
     let told = parsed(&fs::read_to_string(scene.path("torn.json")).unwrap());
-    check("watch.schema.json", &told);
+    assert_valid(&told, "watch.schema.json");
     let [violation] = told["violations"].as_array().unwrap().as_slice() else { panic!("{told:#}") };
     let texts: Vec<_> =
         violation["accesses"].as_array().unwrap().iter().map(|access| &access["text"]).collect();
@@ -147,7 +135,7 @@ fn invariants_are_shown_with_how_often_they_were_checked_and_challenged() {
     );
     assert!(shown.stdout.ends_with("next: unpick watch -- ./deposit calm\n"), "{}", shown.stdout);
     let told = parsed(&scene.unpick(&["invariants", "--json", "-"]).stdout);
-    check("invariants.schema.json", &told);
+    assert_valid(&told, "invariants.schema.json");
     let sites = told["sites"].as_array().unwrap();
     let of = |line: u32| {
         sites.iter().find(|site| site["line"] == line && site["function"] == "deposit").unwrap()
@@ -282,7 +270,7 @@ fn an_invariant_that_failing_runs_violate_supports_a_finding() {
     let line = "violated invariant: r [w] w at deposit.c:18 in `deposit`";
     assert!(hunt.stdout.contains(line), "{}", hunt.stdout);
     let findings = parsed(&fs::read_to_string(scene.path("f.json")).unwrap());
-    check("findings.schema.json", &findings);
+    assert_valid(&findings, "findings.schema.json");
     let [invariant] = findings["findings"][0]["invariants"].as_array().unwrap().as_slice() else {
         panic!("{findings:#}")
     };

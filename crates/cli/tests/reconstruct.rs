@@ -2,11 +2,12 @@
 //!
 //! Which runs fail is not left to timing: every second run is told to let the other teller in between.
 
+mod schemas;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use boon::{Compiler, Schemas};
+use schemas::assert_valid;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -110,24 +111,10 @@ impl Scene {
     }
 }
 
-fn schema_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name)
-}
-
 #[track_caller]
 fn check(text: &str, name: &str) -> Value {
-    let mut compiler = Compiler::new();
-    let findings: Value =
-        serde_json::from_str(&fs::read_to_string(schema_file("findings.schema.json")).unwrap())
-            .unwrap();
-    let address = findings["$id"].as_str().unwrap().to_owned();
-    compiler.add_resource(&address, findings).unwrap();
-    let mut schemas = Schemas::new();
-    let index = compiler.compile(schema_file(name).to_str().unwrap(), &mut schemas).unwrap();
     let value = serde_json::from_str(text).unwrap();
-    if let Err(error) = schemas.validate(&value, index) {
-        panic!("{error:#}");
-    }
+    assert_valid(&value, name);
     value
 }
 

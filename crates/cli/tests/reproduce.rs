@@ -3,17 +3,18 @@
 //! While they are hunted, the programs take turns at failing and passing (`fixtures/reproduce/turns.h`); afterwards they are left alone, and
 //! fail practically never unless they are forced.
 
+mod schemas;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use boon::{Compiler, Schemas};
+use schemas::assert_valid;
 use serde_json::Value;
 use tempfile::TempDir;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/reproduce");
-const SCHEMAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
 /// Makes a hunt's runs take turns.
 const TURNS: &str = "TURNS";
 
@@ -91,13 +92,6 @@ impl Hunted {
     fn pin(&self, which: &[&str]) -> String {
         self.unpick(&[&["pin"], which].concat()).ends_with(0).stdout
     }
-}
-
-fn assert_valid(value: &Value, schema: &str) {
-    let mut schemas = Schemas::new();
-    let path = format!("{SCHEMAS}/{schema}");
-    let index = Compiler::new().compile(&path, &mut schemas).unwrap();
-    schemas.validate(value, index).unwrap_or_else(|error| panic!("{error:#}\n{value:#}"));
 }
 
 /// Builds `NAME.c` with this text.
