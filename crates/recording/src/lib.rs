@@ -34,6 +34,7 @@ pub use event::{Event, Order};
 pub use file_header::FileHeader;
 pub use history::{Access, Histories, Life, Location};
 pub use merge::Merged;
+pub use placement::ThreadStamps;
 pub use recording::Recording;
 pub use run::{JudgedBy, Outcome, RUN_FILE, Run, RunInfo, RunOptions, event_files, is_event_file};
 pub use stream::Stream;

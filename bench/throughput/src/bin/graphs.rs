@@ -10,17 +10,16 @@
 mod made_up;
 #[path = "../processor_time.rs"]
 mod processor_time;
+#[path = "../telling.rs"]
+mod telling;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use made_up::{peak_megabytes, recording_of};
 use processor_time::processor_seconds;
+use telling::tell;
 use unpick_analyses::communication::{Collector, GraphOptions, RunGraphs};
-use unpick_bench_results::{
-    Figure, command_line, figures_table, setting, table, verdict, write_section,
-};
-use unpick_problem::Problem;
+use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 use unpick_recording::Recording;
 
 /// Of communications of a made-up recording so many are wanted by default.
@@ -28,23 +27,10 @@ const WANTED: u64 = 10_000_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let out = arguments.iter().position(|word| word == "--out").map(|at| arguments.get(at + 1));
     let wanted = arguments.iter().find_map(|word| word.parse().ok()).unwrap_or(WANTED);
     let sizes = [wanted / 100, wanted / 10, wanted].map(measure);
     let section = section(&sizes);
-    println!("{section}");
-    let written = match out {
-        Some(Some(file)) => write_section(Path::new(file), "bench/throughput graphs", &section),
-        Some(None) => Err(Problem::usage("--out needs a file").next("--out docs/RESULTS.md")),
-        None => Ok(()),
-    };
-    written.map_or_else(
-        |problem| {
-            eprintln!("{problem}");
-            ExitCode::FAILURE
-        },
-        |()| ExitCode::SUCCESS,
-    )
+    tell(&arguments, "bench/throughput graphs", &section)
 }
 
 /// What a recording of one size takes.

@@ -12,23 +12,22 @@
 mod made_up;
 #[path = "../processor_time.rs"]
 mod processor_time;
+#[path = "../telling.rs"]
+mod telling;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
 
 use made_up::{peak_megabytes, recording_of};
 use processor_time::processor_seconds;
+use telling::tell;
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, conclude,
 };
-use unpick_bench_results::{
-    Figure, command_line, figures_table, setting, table, verdict, write_section,
-};
+use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 use unpick_events::Label;
 use unpick_findings::group;
-use unpick_problem::Problem;
 use unpick_recording::Recording;
 
 const WORKERS: usize = 2;
@@ -36,25 +35,12 @@ const MOST_FINDINGS: usize = 10;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let out = arguments.iter().position(|word| word == "--out").map(|at| arguments.get(at + 1));
     let mut numbers = arguments.iter().filter_map(|argument| argument.parse().ok());
     let runs: u32 = numbers.next().unwrap_or(100);
     let pairs = u64::from(numbers.next().unwrap_or(100_000));
     let sizes = [pairs / 100, pairs / 10, pairs].map(|size| measure(runs, size));
     let section = section(runs, &sizes);
-    println!("{section}");
-    let written = match out {
-        Some(Some(file)) => write_section(Path::new(file), "bench/throughput patterns", &section),
-        Some(None) => Err(Problem::usage("--out needs a file").next("--out docs/RESULTS.md")),
-        None => Ok(()),
-    };
-    written.map_or_else(
-        |problem| {
-            eprintln!("{problem}");
-            ExitCode::FAILURE
-        },
-        |()| ExitCode::SUCCESS,
-    )
+    tell(&arguments, "bench/throughput patterns", &section)
 }
 
 /// What runs of one size take.

@@ -4,7 +4,7 @@
 //! Cost    four bytes per event.
 
 use unpick_events::{Past, ThreadId};
-use unpick_recording::{Event, Order, Recording};
+use unpick_recording::{Event, Order, Recording, ThreadStamps};
 
 /// The stamps of every thread, so far.
 #[derive(Debug)]
@@ -16,14 +16,7 @@ pub struct Stamps {
 struct OfThread {
     /// Events that have not been taken in yet.
     to_come: u64,
-    known: Vec<Consecutive>,
-}
-
-/// Events with consecutive ordinals: the highest stamp their thread had drawn by each.
-#[derive(Debug, Clone)]
-struct Consecutive {
-    first_ordinal: u64,
-    stamps: Vec<u32>,
+    known: ThreadStamps,
 }
 
 impl Stamps {
@@ -59,27 +52,11 @@ impl Stamps {
 impl OfThread {
     fn take_in(&mut self, ordinal: u64, stamp: u32) {
         self.to_come = self.to_come.saturating_sub(1);
-        match self.known.last_mut() {
-            Some(last) if last.end() == ordinal => last.stamps.push(stamp),
-            _ => self.known.push(Consecutive { first_ordinal: ordinal, stamps: vec![stamp] }),
-        }
+        self.known.add(ordinal, stamp);
     }
 
     fn stamp_before(&self, ordinal: u64) -> Option<u32> {
-        if self.to_come > 0 && self.known.last().map_or(0, Consecutive::end) < ordinal {
-            return None;
-        }
-        let begun = self.known.partition_point(|events| events.first_ordinal < ordinal);
-        let Some(events) = begun.checked_sub(1).map(|index| &self.known[index]) else {
-            return Some(0);
-        };
-        let last = (ordinal - events.first_ordinal).min(events.stamps.len() as u64);
-        Some(events.stamps[last as usize - 1])
-    }
-}
-
-impl Consecutive {
-    fn end(&self) -> u64 {
-        self.first_ordinal + self.stamps.len() as u64
+        let is_to_come = self.to_come > 0 && self.known.end() < ordinal;
+        (!is_to_come).then(|| self.known.before(ordinal))
     }
 }

@@ -16,17 +16,17 @@ pub const VERSION_2: u8 = 2;
 /// It did not tell which orders were possible.
 pub const VERSION_3: u8 = 3;
 
-/// The tables of version 3.
+/// The tables of both: they differ in how locks of a set and accesses are told.
 #[derive(Deserialize)]
-pub struct Version3 {
+pub struct Tables<L, A> {
     options: Options,
     modules: Vec<CodeModule>,
     sites: Vec<CodeSite>,
     stacks: Vec<Vec<u32>>,
     locks: Vec<Lock>,
-    lock_sets: Vec<Vec<Holding>>,
+    lock_sets: Vec<Vec<L>>,
     blocks: Vec<Block>,
-    accesses: Vec<Access>,
+    accesses: Vec<A>,
     patterns: Vec<FoundPattern>,
     hidden_pairs: Vec<HiddenPair>,
     seen_sites: Vec<u32>,
@@ -35,17 +35,21 @@ pub struct Version3 {
     left_out: u64,
 }
 
-impl Version3 {
+pub type Version2 = Tables<Holding2, Access2>;
+pub type Version3 = Tables<Holding, Access>;
+
+impl<L: Into<Holding>, A: Into<Access>> Tables<L, A> {
     pub fn in_todays_terms(self) -> RunPatterns {
+        let held = |locks: Vec<L>| locks.into_iter().map(L::into).collect();
         RunPatterns {
             options: self.options,
             modules: self.modules,
             sites: self.sites,
             stacks: self.stacks,
             locks: self.locks,
-            lock_sets: self.lock_sets,
+            lock_sets: self.lock_sets.into_iter().map(held).collect(),
             blocks: self.blocks,
-            accesses: self.accesses,
+            accesses: self.accesses.into_iter().map(A::into).collect(),
             patterns: self.patterns,
             hidden_pairs: self.hidden_pairs,
             possible: Vec::new(),
@@ -57,27 +61,18 @@ impl Version3 {
     }
 }
 
-/// The tables of version 2.
+/// The number of a lock.
 #[derive(Deserialize)]
-pub struct Version2 {
-    options: Options,
-    modules: Vec<CodeModule>,
-    sites: Vec<CodeSite>,
-    stacks: Vec<Vec<u32>>,
-    locks: Vec<Lock>,
-    lock_sets: Vec<Vec<u32>>,
-    blocks: Vec<Block>,
-    accesses: Vec<Access2>,
-    patterns: Vec<FoundPattern>,
-    hidden_pairs: Vec<HiddenPair>,
-    seen_sites: Vec<u32>,
-    processes: u32,
-    pairs: u64,
-    left_out: u64,
+pub struct Holding2(u32);
+
+impl From<Holding2> for Holding {
+    fn from(Holding2(lock): Holding2) -> Holding {
+        Holding { lock, acquisition: None }
+    }
 }
 
 #[derive(Deserialize)]
-struct Access2 {
+pub struct Access2 {
     process: u32,
     thread: u16,
     touch: Touch,
@@ -90,46 +85,20 @@ struct Access2 {
     length: u64,
 }
 
-impl Version2 {
-    pub fn in_todays_terms(self) -> RunPatterns {
-        RunPatterns {
-            options: self.options,
-            modules: self.modules,
-            sites: self.sites,
-            stacks: self.stacks,
-            locks: self.locks,
-            lock_sets: self.lock_sets.into_iter().map(in_acquisitions).collect(),
-            blocks: self.blocks,
-            accesses: self.accesses.into_iter().map(Access2::in_todays_terms).collect(),
-            patterns: self.patterns,
-            hidden_pairs: self.hidden_pairs,
-            possible: Vec::new(),
-            seen_sites: self.seen_sites,
-            processes: self.processes,
-            pairs: self.pairs,
-            left_out: self.left_out,
-        }
-    }
-}
-
-fn in_acquisitions(locks: Vec<u32>) -> Vec<Holding> {
-    locks.into_iter().map(|lock| Holding { lock, acquisition: None }).collect()
-}
-
-impl Access2 {
-    fn in_todays_terms(self) -> Access {
+impl From<Access2> for Access {
+    fn from(access: Access2) -> Access {
         Access {
-            process: self.process,
-            thread: self.thread,
-            touch: self.touch,
-            atomic: self.atomic,
+            process: access.process,
+            thread: access.thread,
+            touch: access.touch,
+            atomic: access.atomic,
             library: false,
-            site: self.site,
-            stack: self.stack,
-            lock_set: self.lock_set,
-            index: self.index,
-            memory: self.memory,
-            length: self.length,
+            site: access.site,
+            stack: access.stack,
+            lock_set: access.lock_set,
+            index: access.index,
+            memory: access.memory,
+            length: access.length,
             whole_length: 0,
         }
     }
