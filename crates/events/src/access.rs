@@ -92,6 +92,7 @@ impl Past {
         ]
     }
 
+    #[inline]
     pub const fn unpack(words: [u64; PAST_WORDS]) -> Option<Past> {
         let kind = match words[0] >> 48 {
             1 => PastKind::Read,

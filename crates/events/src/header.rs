@@ -63,6 +63,7 @@ impl Header {
     }
 
     /// Unpacks a header, if its kind is known and its length can be right.
+    #[inline]
     pub const fn unpack(words: [u64; HEADER_WORDS]) -> Option<Header> {
         let Some((kind, length)) = Self::kind_and_words(words[0]) else { return None };
         Some(Header {
@@ -79,6 +80,7 @@ impl Header {
     }
 
     /// Kind and length from the first word alone: enough to step over an event.
+    #[inline]
     pub const fn kind_and_words(first: u64) -> Option<(Kind, usize)> {
         let Some(kind) = Kind::from_number(first as u8) else { return None };
         let length = (first >> 8 & 0xfff) as usize;

@@ -12,6 +12,7 @@ macro_rules! kinds {
             pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
 
             /// The kind with this number, if this version of the format knows it.
+            #[inline]
             pub const fn from_number(number: u8) -> Option<Kind> {
                 match number { $($number => Some(Kind::$name),)* _ => None }
             }

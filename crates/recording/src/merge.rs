@@ -55,4 +55,23 @@ impl<'r> Iterator for Merged<'r> {
         self.current = Some(index);
         std::mem::replace(&mut self.heads[index], self.streams[index].next())
     }
+
+    /// A whole walk, such as `for_each`: events of the stream that comes first are not put aside one by one.
+    fn fold<T, F: FnMut(T, Event<'r>) -> T>(mut self, first: T, mut take_in: F) -> T {
+        let mut folded = first;
+        while let Some(index) = self.choose() {
+            let waiting = self.waiting.peek().map(|Reverse(first)| *first);
+            let comes_first = |event: &mut Event<'r>| {
+                waiting.is_none_or(|waiting| (event.order, index) < waiting)
+            };
+            let mut head = self.heads[index].take();
+            while let Some(event) = head.take_if(comes_first) {
+                folded = take_in(folded, event);
+                head = self.streams[index].next();
+            }
+            self.heads[index] = head;
+            self.current = Some(index);
+        }
+        folded
+    }
 }

@@ -238,7 +238,11 @@ proptest! {
         let merged: Vec<_> = recording.events().collect();
         let mut sorted: Vec<_> = recording.streams().flatten().collect();
         sorted.sort_by_key(|event| event.order);
-        prop_assert_eq!(merged, sorted);
+        prop_assert_eq!(&merged, &sorted);
+        // A whole walk has its own way.
+        let mut walked = Vec::new();
+        recording.events().for_each(|event| walked.push(event));
+        prop_assert_eq!(walked, sorted);
     }
 
     #[test]

@@ -164,11 +164,11 @@ impl Meeting<'_> {
             return;
         }
         self.graph.note(now, self.location, false);
-        let edges = &mut self.graph.edges;
+        let graph = &mut *self.graph;
         self.metadata.open_edges.retain(|&(thread, edge)| {
             let is_own = thread == now.thread;
             if is_own {
-                edges[edge as usize].after = Some(now.node);
+                graph.come_back(edge, now.node);
             }
             !is_own
         });

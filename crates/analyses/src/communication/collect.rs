@@ -9,7 +9,8 @@ use crate::knowledge::Knowledge;
 
 use super::GraphOptions;
 use super::builder::{GraphBuilder, SharedAccess};
-use super::draft::{DraftGraph, DraftNode};
+use super::context::CommunicationContext;
+use super::draft::{DraftGraph, DraftNode, NodeNumber};
 use super::result::{Edge, Graph, Node, RunGraphs, SeenAccess};
 use super::touches::Touches;
 
@@ -48,7 +49,7 @@ impl Collector {
         let draft = builder.graph;
         self.communications += draft.communications;
         self.left_out += draft.left_out;
-        if !draft.edges.is_empty() {
+        if !draft.edges().is_empty() {
             let graph = self.graph(&mut process, &draft, &touches);
             self.graphs.push(graph);
         }
@@ -73,23 +74,29 @@ impl Collector {
     }
 
     fn graph(&mut self, process: &mut Process<'_>, draft: &DraftGraph, touches: &Touches) -> Graph {
-        let mut by_time: Vec<u32> = (0..draft.nodes.len() as u32).collect();
-        by_time.retain(|&number| draft.nodes[number as usize].time > 0);
-        by_time.sort_unstable_by_key(|&number| draft.nodes[number as usize].time);
-        let mut new_numbers = vec![0; draft.nodes.len()];
+        let mut by_time: Vec<_> = draft.nodes.told().collect();
+        by_time.sort_unstable_by_key(|(_, _, _, node)| node.time);
+        let mut new_numbers = vec![0; draft.nodes.bound()];
         let mut nodes = Vec::with_capacity(by_time.len());
-        for number in by_time {
-            new_numbers[number as usize] = nodes.len() as u32;
-            nodes.push(self.node(process, &draft.nodes[number as usize], touches));
+        for (number, site, context, node) in by_time {
+            new_numbers[number.get() as usize] = nodes.len() as u32;
+            nodes.push(self.node(process, site, context, node, touches));
         }
         Graph { nodes, edges: edges_of(draft, &new_numbers) }
     }
 
-    fn node(&mut self, process: &mut Process<'_>, draft: &DraftNode, touches: &Touches) -> Node {
+    fn node(
+        &mut self,
+        process: &mut Process<'_>,
+        site: u32,
+        context: CommunicationContext,
+        draft: &DraftNode,
+        touches: &Touches,
+    ) -> Node {
         let lived = touches.location(draft.location);
         Node {
-            site: draft.site,
-            context: draft.context,
+            site,
+            context,
             time: draft.time,
             thread: draft.thread,
             touch: touch_of(draft.kind),
@@ -120,15 +127,15 @@ impl Collector {
 
 /// The edges under the numbers that nodes have by time.
 fn edges_of(draft: &DraftGraph, new_numbers: &[u32]) -> Vec<Edge> {
-    let new = |number: u32| new_numbers[number as usize];
-    let edges = draft.edges.iter().map(|edge| Edge {
+    let new = |number: NodeNumber| new_numbers[number.get() as usize];
+    let edges = draft.edges().iter().map(|edge| Edge {
         source: new(edge.source),
         sink: new(edge.sink),
         source_time: edge.source_time,
         sink_time: edge.sink_time,
         source_thread: edge.source_thread,
         sink_thread: edge.sink_thread,
-        count: edge.count,
+        count: edge.count.into(),
         before: edge.before.map(new),
         after: edge.after.map(new),
     });

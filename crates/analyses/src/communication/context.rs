@@ -74,6 +74,17 @@ impl CommunicationContext {
         digits.map(|(digit, shift)| usize::from(digit) << shift).sum()
     }
 
+    /// The context with a number.
+    pub(super) fn of_number(mut number: usize) -> CommunicationContext {
+        let mut context = CommunicationContext::default();
+        for at in 0..CONTEXT_LENGTH as u32 {
+            let digit = if number == 0 { 0 } else { (number - 1) % 4 + 1 };
+            context.0 |= (digit as u16) << (at * BITS);
+            number = (number - digit) / 4;
+        }
+        context
+    }
+
     /// Whether it can have come about: no gaps, nothing unknown.
     pub(super) fn is_sound(self) -> bool {
         let known = self.happenings().count() as u32;
@@ -108,7 +119,10 @@ mod tests {
     #[test]
     fn every_context_has_its_own_number() {
         let all = (0..=ALL).map(CommunicationContext).filter(|context| context.is_sound());
-        let mut numbers: Vec<_> = all.map(CommunicationContext::number).collect();
+        let all: Vec<_> = all.collect();
+        let mut numbers: Vec<_> = all.iter().map(|context| context.number()).collect();
+        let again = numbers.iter().map(|&number| CommunicationContext::of_number(number));
+        assert_eq!(again.collect::<Vec<_>>(), all);
         numbers.sort_unstable();
         assert_eq!(numbers, (0..CommunicationContext::COUNT).collect::<Vec<_>>());
     }

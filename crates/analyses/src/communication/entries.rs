@@ -89,14 +89,14 @@ impl Entries {
             first_parts: vec![0; usize::from(highest) + 1],
         };
         let mut stamps = Stamps::before(recording);
-        for event in recording.events() {
+        recording.events().for_each(|event| {
             match event.action {
                 Action::Access { .. } => entries.add_access(&event, &stamps),
                 Action::Block { .. } | Action::StackGone { .. } => entries.add_reuse(&event),
                 _ => {}
             }
             stamps.take_in(&event);
-        }
+        });
         entries
     }
 
