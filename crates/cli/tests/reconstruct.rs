@@ -2,6 +2,8 @@
 //!
 //! Which runs fail is not left to timing: every second run is told to let the other teller in between.
 
+#[path = "../../report/tests/dot_grammar/mod.rs"]
+mod dot_grammar;
 mod schemas;
 
 use std::fs;
@@ -156,10 +158,14 @@ fn a_hunt_tells_how_it_happened() {
 fn graphs_are_drawn() {
     let scene = Scene::hunted();
     let graph = scene.unpick(&["reconstruct", "--dot", "-"], 66);
-    assert!(graph.starts_with("digraph \"communication\" {") && graph.contains(" -> "), "{graph}");
+    let [drawn] = dot_grammar::graphs(&graph).try_into().unwrap();
+    assert_eq!(drawn.name, "communication");
+    assert!(drawn.boxes > 0 && !drawn.nodes.is_empty() && !drawn.edges.is_empty(), "{graph}");
     scene.unpick(&["show", "1", "--dot", "order.dot"], 0);
     let order = fs::read_to_string(scene.folder.path().join("order.dot")).unwrap();
-    assert!(order.contains("label=\"thread 1\"") && order.contains("color=red"), "{order}");
+    let [drawn] = dot_grammar::graphs(&order).try_into().unwrap();
+    assert_eq!(drawn.boxes, 2, "{order}");
+    assert!(order.contains("label=\"thread 1\\l\"") && order.contains("color=red"), "{order}");
 }
 
 #[test]

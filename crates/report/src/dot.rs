@@ -3,139 +3,62 @@
 //! Takes   reconstructions, or a finding.      Gives  text that `dot -Tsvg` draws.
 //! Misses  code points beyond the first 50: more cannot be read.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+mod communication;
+mod pattern;
 
-use unpick_findings::{CodePoint, Finding, Frame, PointPlace, Reconstruction};
+pub use communication::communication;
+pub use pattern::pattern;
 
-use crate::layout::{cut, printable};
+use unpick_findings::Frame;
+
+use crate::layout::{cut, printable, wrapped_at_most};
 use crate::words;
 
-/// More nodes than this nobody can read.
-const MOST_NODES: usize = 50;
-/// Longest text in a node.
-const COLUMNS: usize = 48;
+/// Longest line in a node, and in the title of a box.
+const COLUMNS: usize = 36;
+/// Longest line of the text above a graph.
+const LEGEND_COLUMNS: usize = 90;
+const LEGEND_LINES: usize = 6;
+/// Most lines that say what a node does; names of heap blocks are long.
+const MOST_LINES: usize = 2;
 
-/// What stands for a node: function, file, line.
-type Place = (String, String, u32);
-
-/// The communication graph of some reconstructions: a node per line, a box per function, an edge from each write to the access that met it.
-pub fn communication(reconstructions: &[Reconstruction]) -> String {
-    let mut graph = Drawing::default();
-    for one in reconstructions {
-        let end = |place: PointPlace| one.points.iter().find(|point| point.place == place);
-        let (Some(source), Some(sink)) = (end(PointPlace::Source), end(PointPlace::Sink)) else {
-            continue;
-        };
-        let nodes = [source, sink].map(|point| graph.node(point));
-        let [Some(source), Some(sink)] = nodes else { continue };
-        let label = format!("{}: {}/{}", one.rank, one.failed_runs, one.passed_runs);
-        let width = if one.rank == 1 { ", penwidth=2.5, color=red" } else { "" };
-        graph.edges.push(format!("  n{source} -> n{sink} [label=\"{}\"{width}];", escaped(&label)));
-    }
-    graph.text("communication", "edges: rank: failing/passing runs that have it")
-}
-
-/// The order of a finding: a box per thread, accesses numbered as they were executed, in red what passed from one thread to the other.
-pub fn pattern(finding: &Finding) -> String {
-    let mut text = head(&finding.pattern, &printable(&finding.sentence));
-    for role in [1, 2] {
-        let _ = writeln!(text, "  subgraph cluster_{role} {{\n    label=\"thread {role}\";");
-        for (access, at) in finding.accesses.iter().zip(1..) {
-            if access.role == role {
-                let does = format!(
-                    "{at}. {} {}",
-                    words::does(access),
-                    words::variable(access.variable.as_ref(), COLUMNS)
-                );
-                let label = label(&does, access.text.as_deref(), &access.frame);
-                let _ = writeln!(text, "    n{at} [label=\"{label}\"];");
-            }
-        }
-        text.push_str("  }\n");
-    }
-    for (two, at) in finding.accesses.windows(2).zip(1..) {
-        let crossing = if two[0].role == two[1].role { "" } else { " [color=red, penwidth=2]" };
-        let _ = writeln!(text, "  n{at} -> n{}{crossing};", at + 1);
-    }
-    text + "}\n"
-}
-
-/// Nodes by place, and edges between them.
-#[derive(Default)]
-struct Drawing {
-    numbers: BTreeMap<Place, usize>,
-    labels: Vec<String>,
-    edges: Vec<String>,
-    left_out: usize,
-}
-
-impl Drawing {
-    /// None if there are enough.
-    fn node(&mut self, point: &CodePoint) -> Option<usize> {
-        let frame = &point.frame;
-        let function = frame.function.clone().unwrap_or_default();
-        let file = frame.file.clone().unwrap_or_else(|| point.code.offset.clone());
-        let place = (file, function, frame.line.unwrap_or(0));
-        if let Some(&number) = self.numbers.get(&place) {
-            return Some(number);
-        }
-        if self.labels.len() >= MOST_NODES {
-            self.left_out += 1;
-            return None;
-        }
-        let number = self.labels.len();
-        let variable = words::variable(point.variable.as_ref(), COLUMNS);
-        let does = format!("{} {variable}", words::does_kind(point.kind));
-        self.labels.push(label(&does, point.text.as_deref(), frame));
-        self.numbers.insert(place, number);
-        Some(number)
-    }
-
-    fn text(&self, name: &str, legend: &str) -> String {
-        let left_out = match self.left_out {
-            0 => String::new(),
-            left_out => format!("; {left_out} ends of edges left out"),
-        };
-        let mut text = head(name, &format!("{legend}{left_out}"));
-        let mut functions: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-        for ((file, function, _), &number) in &self.numbers {
-            functions.entry((file, function)).or_default().push(number);
-        }
-        for (((file, function), nodes), cluster) in functions.iter().zip(0..) {
-            let title = cut(&printable(&format!("{function} ({file})")), COLUMNS);
-            let _ = writeln!(
-                text,
-                "  subgraph cluster_{cluster} {{\n    label=\"{}\";",
-                escaped(&title)
-            );
-            for node in nodes {
-                let _ = writeln!(text, "    n{node} [label=\"{}\"];", self.labels[*node]);
-            }
-            text.push_str("  }\n");
-        }
-        self.edges.iter().for_each(|edge| text += &format!("{edge}\n"));
-        text + "}\n"
-    }
-}
-
-fn head(name: &str, legend: &str) -> String {
+/// The beginning of a graph: `across` if it grows from left to right, which keeps wide nodes from standing side by side.
+fn head(name: &str, legend: &str, across: bool) -> String {
+    let direction = if across { "LR" } else { "TB" };
+    let legend = wrapped_at_most(&printable(legend), LEGEND_COLUMNS, LEGEND_LINES);
     format!(
-        "digraph \"{}\" {{\n  label=\"{}\";\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n  edge [fontsize=9];\n",
-        escaped(name),
-        escaped(legend)
+        "digraph \"{}\" {{\n  rankdir={direction};\n  nodesep=0.15;\n  ranksep=0.5;\n  labelloc=t;\n  labeljust=l;\n  \
+         fontname=\"sans-serif\";\n  label=\"{}\";\n  \
+         node [shape=box, style=filled, fillcolor=white, fontname=\"monospace\", fontsize=10, margin=\"0.08,0.04\"];\n  \
+         edge [fontname=\"sans-serif\", fontsize=9, color=\"#666666\", arrowsize=0.7];\n",
+        escaped(&printable(name)),
+        lines_of(legend)
+    )
+}
+
+/// The beginning of a box around nodes.
+fn box_head(number: usize, title: impl IntoIterator<Item = String>) -> String {
+    format!(
+        "  subgraph cluster_{number} {{\n    style=\"filled,rounded\";\n    color=\"#cccccc\";\n    fillcolor=\"#f4f4f4\";\n    \
+         fontsize=11;\n    labeljust=l;\n    label=\"{}\";\n",
+        lines_of(title)
     )
 }
 
 /// What it does, the line of source, where it is.
 fn label(does: &str, text: Option<&str>, frame: &Frame) -> String {
-    let place = words::brief_place(frame);
-    let lines = [Some(does.to_owned()), text.map(str::to_owned), place].into_iter().flatten();
-    let lines = lines.map(|line| escaped(&cut(&printable(&line), COLUMNS)));
-    lines.collect::<Vec<_>>().join("\\n")
+    let does = wrapped_at_most(&printable(does), COLUMNS, MOST_LINES);
+    let text = text.map(|text| cut(&printable(text), COLUMNS));
+    let place = words::brief_place(frame).map(|place| cut(&place, COLUMNS));
+    lines_of(does.into_iter().chain(text).chain(place))
 }
 
-/// Nothing from a file can end a text of the graph.
+/// Lines of a label, each flush left.
+fn lines_of(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().map(|line| escaped(&line) + "\\l").collect()
+}
+
+/// Nothing from a file can end a text of the graph, or be taken for one of Graphviz's own escapes.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

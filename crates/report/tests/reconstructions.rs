@@ -1,5 +1,11 @@
 //! Reconstructions as text and as graphs, hand-made.
 
+mod dot_grammar;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use dot_grammar::graphs;
 use unpick_findings::{
     AccessKind, CodePlace, CodePoint, Frame, PointPlace, PointThread, RECONSTRUCTIONS_SCHEMA,
     Reconstruction, ReconstructionList, Runs,
@@ -95,14 +101,85 @@ fn without_reconstructions_the_next_command_leads_elsewhere() {
 
 #[test]
 fn a_graph_has_a_box_per_function_and_no_more_nodes_than_can_be_read() {
-    let graph = dot::communication(&list(2).reconstructions);
-    assert_eq!(graph.matches("subgraph cluster_").count(), 1, "both ends are in put: {graph}");
-    assert_eq!(graph.matches(" -> ").count(), 2);
-    assert!(graph.contains("balance = \\\"11\\\"; // \\\\"), "texts are escaped: {graph}");
-    let large = dot::communication(&list(60).reconstructions);
-    let nodes = large.lines().filter(|line| {
-        line.trim_start().starts_with('n') && line.contains("[label") && !line.contains("->")
-    });
-    assert_eq!(nodes.filter(|line| !line.contains("node [")).count(), 50);
-    assert!(large.contains("70 ends of edges left out"), "{large}");
+    let text = dot::communication(&list(2).reconstructions);
+    let [graph] = graphs(&text).try_into().unwrap();
+    assert_eq!(graph.name, "communication");
+    assert_eq!(
+        (graph.boxes, graph.nodes.len(), graph.edges.len()),
+        (1, 4, 2),
+        "both ends are in put"
+    );
+    let expected = "writes account.balance\\lbalance = \\\"11\\\"; // \\\\\\lbank.c:11\\l";
+    assert_eq!(graph.nodes[0].1, expected, "flush left, and escaped");
+    let text = dot::communication(&list(60).reconstructions);
+    let [large] = graphs(&text).try_into().unwrap();
+    assert_eq!((large.nodes.len(), large.edges.len()), (50, 25));
+    let legend = text.replace("\\l", " ");
+    assert!(legend.contains("70 ends of edges left out"), "{text}");
+}
+
+#[test]
+fn several_edges_between_two_lines_are_drawn_as_one() {
+    let second = Reconstruction { rank: 7, failed_runs: 5, passed_runs: 2, ..reconstruction(10) };
+    let other = Reconstruction { rank: 3, failed_runs: 5, ..reconstruction(20) };
+    let text = dot::communication(&[reconstruction(10), second, other]);
+    let [graph] = graphs(&text).try_into().unwrap();
+    assert_eq!(graph.edges.len(), 2);
+    assert!(
+        text.contains(
+            "[label=\"1: 25/0 (+1)\", penwidth=3.0, weight=10, color=red, fontcolor=red];"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("[label=\"3: 5/0\", penwidth=1.1, weight=2];"), "{text}");
+}
+
+/// Texts that files can have in them, and that mean something to Graphviz.
+const NASTY: [&str; 9] = [
+    "\"",
+    "\\",
+    "\\\"",
+    "\\l",
+    "\"; }\ndigraph \"x\" {",
+    "<b>x</b>",
+    "\u{1b}[31m\r\n\t",
+    "// /* # */",
+    "äß\u{202e}…",
+];
+
+#[test]
+fn nothing_in_names_and_lines_of_source_can_leave_its_place() {
+    for nasty in NASTY {
+        let mut one = reconstruction(10);
+        for point in &mut one.points {
+            point.text = Some(nasty.to_owned());
+            point.variable = Some(nasty.repeat(30));
+            point.frame.function = Some(nasty.to_owned());
+            point.frame.file = Some(format!("src/{nasty}"));
+        }
+        let [graph] = graphs(&dot::communication(&[one])).try_into().unwrap();
+        assert_eq!((graph.boxes, graph.nodes.len(), graph.edges.len()), (1, 2, 1), "{nasty:?}");
+    }
+}
+
+/// Graphviz itself, where it is installed.
+#[test]
+fn graphviz_draws_what_the_strict_reader_accepts() {
+    let text = dot::communication(&list(60).reconstructions);
+    let Ok(mut drawing) = Command::new("dot")
+        .arg("-Tplain")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+    else {
+        return;
+    };
+    drawing.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = drawing.wait_with_output().unwrap();
+    let plain = String::from_utf8(output.stdout).unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !told.contains("rror"), "{told}");
+    assert_eq!(plain.lines().filter(|line| line.starts_with("node ")).count(), 50);
+    assert_eq!(plain.lines().filter(|line| line.starts_with("edge ")).count(), 25);
 }

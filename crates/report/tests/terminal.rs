@@ -1,5 +1,7 @@
 //! The terminal report of hand-made findings: every class, C, C++ and Rust, narrow and wide.
 
+mod dot_grammar;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,7 @@ use unpick_findings::{
     Findings, Frame, HeldLock, Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
     TriedOrder,
 };
-use unpick_report::{Style, headline, one, terminal};
+use unpick_report::{Style, dot, headline, one, terminal};
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources")
@@ -495,4 +497,22 @@ fn names_from_a_damaged_file_cannot_steer_the_terminal() {
         access.frame.column = Some(u32::MAX);
     }
     assert!(!shown(&findings(vec![finding]), 80).contains('\x1b'));
+}
+
+#[test]
+fn the_order_of_a_finding_is_a_graph_with_a_box_per_thread() {
+    let text = dot::pattern(&lost_update());
+    let [graph] = dot_grammar::graphs(&text).try_into().unwrap();
+    assert_eq!((graph.name.as_str(), graph.boxes), ("P7", 2));
+    let does =
+        graph.nodes.iter().map(|(node, label)| (node.as_str(), label.split("\\l").next().unwrap()));
+    let mut does: Vec<_> = does.collect();
+    does.sort_unstable();
+    let expected =
+        ["1. reads account.balance", "2. writes account.balance", "3. writes account.balance"];
+    assert_eq!(does, [("n1", expected[0]), ("n2", expected[1]), ("n3", expected[2])]);
+    let ends: Vec<_> =
+        graph.edges.iter().map(|(source, sink)| (source.as_str(), sink.as_str())).collect();
+    assert_eq!(ends, [("n1", "n2"), ("n2", "n3")]);
+    assert_eq!(text.matches("color=red").count(), 2, "both cross threads");
 }
