@@ -20,7 +20,8 @@ use crate::trained::{file_of, is_stdout, read_trained, write, write_json};
 
 pub const HELP: &str = "\
 Places that no other thread ever came between (challenged 0) come first: nobody knows yet what would happen there, and unpick hunt
---active tries them first. Places that passing runs have violated hold no invariant; --all lists them too.
+--active tries them first. Places that passing runs have violated hold no invariant. Those in code of libraries, and calls of locks, are
+only counted. --all lists them too, after the others.
 
 Examples:
   unpick invariants
@@ -39,7 +40,7 @@ pub struct ShowInvariants {
     /// Put these files together, and write the sum to --file
     #[arg(long, value_name = "FILE", num_args = 2..)]
     merge: Vec<PathBuf>,
-    /// List every place, those without an invariant too
+    /// List every place: those without an invariant, and those in library code, too
     #[arg(long)]
     all: bool,
     /// Write them as JSON to this file; - for standard output, in place of the text
@@ -121,13 +122,26 @@ impl ShowInvariants {
             text += &format!("a place stays until {leaves_after} passing runs have violated it\n");
         }
         let listed = listed(invariants, self.all);
-        let most = if self.all { usize::MAX } else { USUALLY_LISTED };
-        text += &table(listed.iter().take(most).copied(), invariants);
-        if let Some(more) = listed.len().checked_sub(most).filter(|more| *more > 0) {
-            text += &format!("and {more} more: unpick invariants --all{}\n", self.options(file));
-        }
+        text += &table(&listed.shown, invariants);
+        text += &self.what_is_not_listed(&listed, file);
         let command = invariants.command.clone().unwrap_or_else(|| format!("-- {program}"));
         text + &format!("next: unpick watch{} {}\n", self.options(file), printable(&command))
+    }
+
+    fn what_is_not_listed(&self, listed: &Listed<'_>, file: &Path) -> String {
+        let more = match listed.more {
+            0 => None,
+            more => Some(format!("{more} more")),
+        };
+        let of_library = match listed.of_library {
+            0 => None,
+            count => Some(format!("{count} in library code or at locks")),
+        };
+        let both: Vec<String> = more.into_iter().chain(of_library).collect();
+        if both.is_empty() {
+            return String::new();
+        }
+        format!("and {}: unpick invariants --all{}\n", both.join(", "), self.options(file))
     }
 
     fn options(&self, file: &Path) -> String {
@@ -137,27 +151,44 @@ impl ShowInvariants {
     }
 }
 
-/// The places to list: those never challenged first, then those challenged least.
-fn listed(invariants: &Invariants, all: bool) -> Vec<&(SiteWords, Trained)> {
-    let rules = invariants.rules();
-    let sites = invariants.sites.values();
-    let mut listed: Vec<_> =
-        sites.filter(|(_, trained)| all || trained.is_invariant(rules)).collect();
-    listed.sort_by_key(|(words, trained)| {
-        let is_broken = !trained.is_invariant(rules);
-        (is_broken, trained.checks.challenged, words.file.clone(), words.line)
-    });
-    listed
+/// A place and how it fared.
+type Site = (SiteWords, Trained);
+
+/// What is listed, and how many are not.
+struct Listed<'i> {
+    shown: Vec<&'i Site>,
+    more: usize,
+    of_library: usize,
 }
 
-fn table<'s>(
-    sites: impl Iterator<Item = &'s (SiteWords, Trained)>,
-    invariants: &Invariants,
-) -> String {
-    let mut text =
-        format!("{:>8}  {:>10}  {:>8}  {:<6}  {}\n", "checked", "challenged", "runs", "", "place");
+/// The places to list: the user's own first, those never challenged before those that were, and those without an invariant last.
+fn listed(invariants: &Invariants, all: bool) -> Listed<'_> {
+    let rules = invariants.rules();
+    let sites = invariants.sites.values();
+    let mut shown: Vec<&Site> =
+        sites.filter(|(_, trained)| all || trained.is_invariant(rules)).collect();
+    shown.sort_by_cached_key(|(words, trained)| {
+        let is_broken = !trained.is_invariant(rules);
+        let place = (words.file.clone(), words.line);
+        (words.is_of_library(), is_broken, trained.checks.challenged, place)
+    });
+    if all {
+        return Listed { shown, more: 0, of_library: 0 };
+    }
+    let own = shown.partition_point(|(words, _)| !words.is_of_library());
+    let of_library = shown.len() - own;
+    shown.truncate(own.min(USUALLY_LISTED));
+    Listed { more: own - shown.len(), shown, of_library }
+}
+
+fn table(sites: &[&Site], invariants: &Invariants) -> String {
+    let deeds = sites.iter().map(|(words, _)| deed_of(words).chars().count());
+    let width = deeds.max().unwrap_or(0);
+    let mut text = format!(
+        "{:>8}  {:>10}  {:>8}  {:<width$}  {}\n",
+        "checked", "challenged", "runs", "", "place"
+    );
     for (words, trained) in sites {
-        let deed = words.deed.as_deref().unwrap_or("?");
         let source = words.text.as_deref().map(|text| format!(": {}", text.trim()));
         let broken = if trained.is_invariant(invariants.rules()) {
             String::new()
@@ -165,10 +196,11 @@ fn table<'s>(
             format!(" (violated in {})", counted(trained.violated_runs.into(), "run"))
         };
         let line = format!(
-            "{:>8}  {:>10}  {:>8}  {deed:<6}  {}{}{broken}",
+            "{:>8}  {:>10}  {:>8}  {:<width$}  {}{}{broken}",
             trained.checks.checked,
             trained.checks.challenged,
             trained.runs,
+            deed_of(words),
             words.shown(),
             source.unwrap_or_default()
         );
@@ -176,6 +208,12 @@ fn table<'s>(
         text.push('\n');
     }
     text
+}
+
+/// What is done there, without what the compiler puts before the names of functions.
+fn deed_of(words: &SiteWords) -> &str {
+    let deed = words.deed.as_deref().unwrap_or("?");
+    deed.strip_prefix("__tsan_").unwrap_or(deed)
 }
 
 fn as_json(invariants: &Invariants, file: &Path) -> Value {
@@ -192,6 +230,7 @@ fn as_json(invariants: &Invariants, file: &Path) -> Value {
                 "text": words.text,
                 "deed": words.deed,
                 "occurrence": words.occurrence,
+                "library": words.is_of_library(),
                 "invariant": trained.is_invariant(rules),
                 "runs": trained.runs,
                 "violated_runs": trained.violated_runs,

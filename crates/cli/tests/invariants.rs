@@ -134,6 +134,15 @@ fn invariants_are_shown_with_how_often_they_were_checked_and_challenged() {
         shown.stdout
     );
     assert!(shown.stdout.ends_with("next: unpick watch -- ./deposit calm\n"), "{}", shown.stdout);
+    // Semaphores are counted, and listed after the user's own accesses if all are asked for.
+    assert!(!shown.stdout.contains("sem_wait"), "{}", shown.stdout);
+    let folded = "and 2 in library code or at locks: unpick invariants --all\n";
+    assert!(shown.stdout.contains(folded), "{}", shown.stdout);
+    let all = scene.unpick(&["invariants", "--all"]).stdout;
+    let at = |text: &str| all.find(text).unwrap_or_else(|| panic!("{text}: {all}"));
+    assert!(at("account = seen + amount;") < at("violated in 3 runs"), "{all}");
+    assert!(at("violated in 3 runs") < at("sem_wait"), "{all}");
+    assert!(!all.contains("in library code"), "{all}");
     let told = parsed(&scene.unpick(&["invariants", "--json", "-"]).stdout);
     assert_valid(&told, "invariants.schema.json");
     let sites = told["sites"].as_array().unwrap();
@@ -143,6 +152,10 @@ fn invariants_are_shown_with_how_often_they_were_checked_and_challenged() {
     // The first deposit is made before anybody shares the account; two more in each of three runs.
     assert_eq!((&of(18)["checked"], &of(18)["challenged"]), (&json!(6), &json!(0)));
     assert_eq!((&of(13)["invariant"], &of(13)["violated_runs"]), (&json!(false), &json!(3)));
+    let of_library = sites.iter().filter(|site| site["library"] == true);
+    let deeds: Vec<_> = of_library.map(|site| site["deed"].as_str().unwrap()).collect();
+    assert_eq!(deeds.len(), 2, "{deeds:?}");
+    assert!(deeds.iter().all(|deed| deed.starts_with("sem_")), "{deeds:?}");
 }
 
 #[test]

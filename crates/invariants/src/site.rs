@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use unpick_analyses::RunPatterns;
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_reproduce::{SourceCall, SourceCalls};
+use unpick_symbols::{Frame, Place};
+
+/// Functions that synchronise begin so: the bytes they touch are a lock's, not a variable of the user's.
+const SYNCHRONISING: [&str; 4] = ["pthread_", "sem_", "mtx_", "cnd_"];
 
 /// What tells sites apart. Lines may move, files may lie elsewhere, spaces may change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -62,6 +66,18 @@ impl SiteWords {
             occurrence: call.occurrence,
             offset: call.offset,
         }
+    }
+
+    /// Whether it is none of the user's own accesses: code of the language's libraries or of a package that cargo fetched, or the call
+    /// of a function that synchronises.
+    pub fn is_of_library(&self) -> bool {
+        let deed = self.deed.as_deref().unwrap_or_default();
+        let (function, file) = (self.function.clone(), self.file.clone());
+        let frame = Frame { function, file, line: self.line, column: None };
+        let module = Some(self.module.clone());
+        let place = Place { module, frames: vec![frame], ..Place::default() };
+        let is_own_code = place.is_of_dependency() == Some(false);
+        !is_own_code || SYNCHRONISING.iter().any(|start| deed.starts_with(start))
     }
 
     /// `deposit at bank.c:13`.
@@ -133,5 +149,31 @@ fn seen_from(file: &str, folder: &Path) -> String {
     match Path::new(file).strip_prefix(folder) {
         Ok(below) if !folder.as_os_str().is_empty() => below.to_string_lossy().into_owned(),
         _ => file.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(function: &str, file: &str, deed: &str) -> SiteWords {
+        let text = |text: &str| Some(text.to_owned());
+        let (function, file, deed) = (text(function), text(file), text(deed));
+        SiteWords { module: "bank".to_owned(), function, file, deed, ..SiteWords::default() }
+    }
+
+    #[test]
+    fn locks_libraries_and_fetched_packages_are_none_of_the_users_accesses() {
+        assert!(!words("deposit", "bank.c", "write").is_of_library());
+        assert!(!words("deposit", "bank.c", "memcpy").is_of_library(), "bytes of the user's");
+        assert!(words("deposit", "bank.c", "sem_wait").is_of_library());
+        assert!(words("deposit", "bank.c", "pthread_mutex_lock").is_of_library());
+        assert!(
+            words("<i32 as core::cmp::PartialEq>::eq", "/rustc/59/cmp.rs", "read").is_of_library()
+        );
+        assert!(words("hashbrown::raw::insert", "/rust/deps/raw.rs", "read").is_of_library());
+        assert!(words("log::log", "/x/registry/src/i-1/log-1/src/lib.rs", "read").is_of_library());
+        let unknown = SiteWords { offset: Some(16), ..SiteWords::default() };
+        assert!(!unknown.is_of_library(), "nobody knows");
     }
 }
