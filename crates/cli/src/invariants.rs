@@ -16,6 +16,7 @@ use crate::dump::printable;
 use crate::hunt::print;
 use crate::quantities::counted;
 use crate::record::{quoted, store_option};
+use crate::simulation;
 use crate::trained::{file_of, is_stdout, read_trained, write, write_json};
 
 pub const HELP: &str = "\
@@ -118,6 +119,7 @@ impl ShowInvariants {
             0 => "the last run changed the set, or sets were merged: train on\n".to_owned(),
             unchanged => format!("the last {} changed nothing\n", counted(unchanged.into(), "run")),
         };
+        text += &simulation::in_words(invariants.hardware);
         if *leaves_after > 1 {
             text += &format!("a place stays until {leaves_after} passing runs have violated it\n");
         }
@@ -244,6 +246,7 @@ fn as_json(invariants: &Invariants, file: &Path) -> Value {
         "schema": "unpick-invariants/1",
         "file": file.to_string_lossy(),
         "program": invariants.program,
+        "hardware": simulation::as_json(invariants.hardware),
         "command": invariants.command,
         "runs": invariants.runs,
         "unchanged": invariants.unchanged,

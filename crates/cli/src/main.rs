@@ -33,6 +33,7 @@ mod repeat;
 mod reproduce;
 mod runs;
 mod show;
+mod simulation;
 mod supported;
 mod terminal;
 mod train;

@@ -37,7 +37,10 @@ impl Guidance {
         program: &str,
     ) -> Result<Option<Guidance>, Problem> {
         let read = read(&file_of(store, named)).and_then(|read| match read {
-            Some(invariants) => invariants.check_program(program).map(|()| Some(invariants)),
+            Some(invariants) => {
+                invariants.check_program(program).and_then(|()| invariants.check_software())?;
+                Ok(Some(invariants))
+            }
             None => Ok(None),
         });
         let invariants = match (read, named) {

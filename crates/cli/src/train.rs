@@ -22,6 +22,7 @@ use crate::hunt::print;
 use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted, duration};
 use crate::record::{fresh_seed, quoted, store_option};
+use crate::simulation::{self, SimulationOptions};
 use crate::trained::{self, file_of, is_stdout, write_json};
 use course::{Counts, Course, Ended};
 
@@ -38,7 +39,8 @@ Exit codes: 0 something was learned, 2 the command line is wrong or no run passe
 Examples:
   unpick train -- ./bank 100
   unpick train --runs 100 --settled-after 100 --file bank.invariants.toml -- ./bank 100
-  unpick train --fail-if 'stdout ~ /LOST/' -- ./bank 100";
+  unpick train --fail-if 'stdout ~ /LOST/' -- ./bank 100
+  unpick train --simulate-hardware --line-size 64 --cache-size 32KiB --file caches.toml -- ./bank 100";
 
 /// Training runs are in a store of their own, which is gone afterwards.
 const TRAINING_FOLDER: &str = "training";
@@ -77,6 +79,8 @@ pub struct Train {
     /// Seed of the training: decides the delays of all runs
     #[arg(long, value_name = "N", requires = "delays")]
     seed: Option<u64>,
+    #[command(flatten)]
+    simulation: SimulationOptions,
     /// Stop recording a process after this much
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
     limit: u64,
@@ -144,6 +148,7 @@ impl Train {
                 "schema": "unpick-train/1",
                 "file": file.to_string_lossy(),
                 "program": sum.program,
+                "hardware": simulation::as_json(sum.hardware),
                 "settled": ended == Ended::Settled,
                 "unchanged": course.training.unchanged(),
                 "runs": { "passed": passed, "failed": failed, "unusable": unusable, "incomplete": incomplete },
@@ -174,6 +179,7 @@ impl Train {
             counted(sum.runs.into(), "run"),
             file.display()
         );
+        text += &simulation::in_words(sum.hardware);
         text += &match ended {
             Ended::Settled => {
                 format!("settled: the last {} runs changed nothing\n", self.settled_after)

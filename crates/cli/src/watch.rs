@@ -2,13 +2,12 @@
 //!
 //! Takes   a command, trained invariants.      Gives  the program's own output and exit code; afterwards a report on standard error.
 //! Misses  what the run did not do; places that training has not seen.
-//! Cost    a recording of meetings only: violations need no more.
+//! Cost    a recording of meetings only: violations need no more. A full one if caches are simulated, as they were in training.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use unpick_analyses::invariants::Variant;
 use unpick_findings::{ViolatedInvariant, describe_violations};
 use unpick_invariants::{Broken, Invariants, Sites, Suppressions, Violated};
 use unpick_names::ProgramNames;
@@ -22,6 +21,7 @@ use crate::delays::DelayOptions;
 use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted};
 use crate::record::{fresh_seed, nothing_recorded, quoted, store_option};
+use crate::simulation;
 use crate::terminal;
 use crate::train::program_name;
 use crate::trained::{
@@ -33,7 +33,8 @@ The program keeps its input, output and signals, and its exit code is the exit c
 violated is told on standard error after it has ended, whether it failed or not; the exit code says nothing about that, the JSON does.
 2 means that nothing could be watched, 70 that Unpick itself failed.
 
-The program runs as it is, unless delays are asked for, which show more orders in fewer runs.
+The program runs as it is, unless delays are asked for, which show more orders in fewer runs. Invariants that were trained through
+simulated caches (unpick train --simulate-hardware) are watched through the same caches, by recording in full.
 
 Known violations are left out by a file of suppressions, one per line: file third_party/*, function log_*, finding 3f2a9c41.
 
@@ -80,7 +81,7 @@ pub fn run(watch: Watch) -> Result<ExitCode, Problem> {
     let invariants = read_trained(&watch.invariants_file())?;
     invariants.check_program(&program_name(&invocation))?;
     let suppressions = suppressions(&watch.store, watch.suppressions.as_deref())?;
-    let finished = unpick_runner::run(&watch.plan(&invocation))?;
+    let finished = unpick_runner::run(&watch.plan(&invocation, &invariants))?;
     let looked = Looked { watch: &watch, invocation: &invocation, invariants, finished };
     let told = looked.tell(&suppressions);
     let own = looked.finished.info.outcome.exit_status();
@@ -99,8 +100,9 @@ impl Watch {
         file_of(&self.store, self.file.as_deref())
     }
 
-    fn plan(&self, invocation: &Invocation) -> Plan {
-        let options = RunOptions { limit: self.limit, ..RunOptions::default() };
+    fn plan(&self, invocation: &Invocation, invariants: &Invariants) -> Plan {
+        let full = invariants.hardware.is_some();
+        let options = RunOptions { limit: self.limit, full, ..RunOptions::default() };
         let options = self.delays.applied_to(options);
         Plan {
             invocation: invocation.clone(),
@@ -161,7 +163,8 @@ impl Looked<'_> {
     }
 
     fn see(&self, suppressions: &Suppressions) -> Result<Seen, Problem> {
-        let Checked { run, is_complete } = check_run(&self.finished.folder, Variant::Software)?;
+        let variant = self.invariants.variant();
+        let Checked { run, is_complete } = check_run(&self.finished.folder, variant)?;
         let sites = Sites::seen_from(&std::env::current_dir().unwrap_or_default());
         let broken = self.invariants.broken_by(&run, &sites);
         let violations = broken.iter().map(|broken| &run.violations[broken.violation]);
@@ -194,6 +197,7 @@ impl Looked<'_> {
             "schema": "unpick-watch/1",
             "file": self.watch.invariants_file().to_string_lossy(),
             "program": self.invariants.program,
+            "hardware": simulation::as_json(self.invariants.hardware),
             "outcome": self.finished.info.outcome,
             "run": (!seen.reported.is_empty()).then(|| self.run_number()),
             "complete": seen.is_complete,
@@ -219,6 +223,9 @@ impl Looked<'_> {
                 count => format!("; {count} suppressed"),
             }
         );
+        if self.invariants.hardware.is_some() {
+            text += &format!("unpick: {}", simulation::in_words(self.invariants.hardware));
+        }
         if !seen.is_known_build {
             text += "unpick: this is another build than those that were trained: places are found by function and text of the line\n";
         }

@@ -294,3 +294,64 @@ fn an_invariant_that_failing_runs_violate_supports_a_finding() {
     assert_eq!(missing.code, Some(2));
     assert!(missing.stderr.contains("no invariants in the file"), "{}", missing.stderr);
 }
+
+#[test]
+fn simulated_caches_are_trained_and_watched_alike() {
+    let scene = Scene::new();
+    // Lines as large as a variable see what the software sees.
+    let small = ["--simulate-hardware", "--line-size", "4", "--cache-size", "64KiB"];
+    let options = [&small[..], &["--file", "caches.toml", "--json", "-"]].concat();
+    let trained = scene.train(&options, &["calm"]);
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let trained = parsed(&trained.stdout);
+    assert_valid(&trained, "train.schema.json");
+    assert_eq!(trained["hardware"], json!({ "line_size": 4, "cache_size": 65536 }));
+
+    let torn = scene.watch(&["--file", "caches.toml", "--json", "torn.json"], &["torn"]);
+    assert!(
+        torn.stderr.contains("simulated caches of 65536 bytes in lines of 4"),
+        "{}",
+        torn.stderr
+    );
+    let told = parsed(&fs::read_to_string(scene.path("torn.json")).unwrap());
+    assert_valid(&told, "watch.schema.json");
+    assert_eq!(told["hardware"], trained["hardware"]);
+    let violations = told["violations"].as_array().unwrap();
+    let is_lost_update = |violation: &&Value| {
+        let last = violation["accesses"].as_array().unwrap().last().unwrap();
+        violation["case"] == 6
+            && last["text"].as_str().unwrap().contains("account = seen + amount;")
+    };
+    assert_eq!(violations.iter().filter(is_lost_update).count(), 1, "{told:#}");
+    let run = format!(".unpick/runs/{:04}/run.json", told["run"].as_u64().unwrap());
+    let run = parsed(&fs::read_to_string(scene.path(&run)).unwrap());
+    assert_eq!(run["options"]["full"], true, "caches need every access");
+
+    let shown = scene.unpick(&["invariants", "--file", "caches.toml", "--json", "-"]);
+    let shown = parsed(&shown.stdout);
+    assert_valid(&shown, "invariants.schema.json");
+    assert_eq!(shown["hardware"], trained["hardware"]);
+}
+
+#[test]
+fn simulated_caches_do_not_mix_with_anything_else() {
+    let scene = Scene::trained();
+    let before = scene.invariants_file();
+    let mixed = scene.train(&["--simulate-hardware"], &["calm"]);
+    assert_eq!(mixed.code, Some(2));
+    let why = "they say no simulated hardware, now it is `--simulate-hardware --line-size 64 --cache-size 32768`";
+    assert!(mixed.stderr.contains(why), "{}", mixed.stderr);
+    assert_eq!(scene.invariants_file(), before);
+    let odd = scene.train(&["--simulate-hardware", "--line-size", "48"], &["calm"]);
+    assert_eq!(odd.code, Some(2));
+    assert!(odd.stderr.contains("no cache of 32768 bytes in lines of 48"), "{}", odd.stderr);
+    let alone = scene.train(&["--line-size", "64"], &["calm"]);
+    assert_eq!(alone.code, Some(2));
+    assert!(alone.stderr.contains("--simulate-hardware"), "{}", alone.stderr);
+
+    let trained = scene.train(&["--simulate-hardware", "--file", "caches.toml"], &["calm"]);
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let hunt = scene.unpick(&["hunt", "--invariants", "caches.toml", "--", "./deposit", "calm"]);
+    assert_eq!(hunt.code, Some(2));
+    assert!(hunt.stderr.contains("trained through simulated caches"), "{}", hunt.stderr);
+}

@@ -27,6 +27,7 @@ use toml::Spanned;
 use unpick_analyses::invariants::{Checks, Trained};
 use unpick_problem::Problem;
 
+use crate::hardware::Hardware;
 use crate::invariants::{Invariants, Labels};
 use crate::site::{SiteKey, SiteWords};
 
@@ -67,6 +68,8 @@ struct Form<S> {
     builds: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     labels: Labels,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hardware: Option<Hardware>,
     #[serde(default = "Vec::new", rename = "site", skip_serializing_if = "Vec::is_empty")]
     sites: Vec<S>,
 }
@@ -147,6 +150,7 @@ impl Invariants {
             leaves_after: self.leaves_after,
             builds: self.builds.iter().cloned().collect(),
             labels: self.labels.clone(),
+            hardware: self.hardware,
             sites: sites.into_iter().map(|site| self.form_of(site)).collect(),
         };
         let text = toml::to_string_pretty(&form).expect("keys are texts, numbers are small");
@@ -188,6 +192,9 @@ fn read(
     if form.leaves_after == 0 {
         return Err("`leaves-after` counts from 1".to_owned());
     }
+    if form.hardware.is_some_and(|hardware| hardware.shape().is_none()) {
+        return Err(format!("`hardware`: {}", Hardware::RULE));
+    }
     let mut sites: BTreeMap<SiteKey, (SiteWords, Trained)> = BTreeMap::new();
     let mut lines: BTreeMap<SiteKey, usize> = BTreeMap::new();
     for site in form.sites {
@@ -210,6 +217,7 @@ fn read(
         program: form.program,
         command: form.command,
         labels: form.labels,
+        hardware: form.hardware,
         leaves_after: form.leaves_after,
         runs: form.runs,
         unchanged: form.unchanged,

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use unpick_analyses::invariants::{Checks, Rules, RunInvariants, Trained, Training};
+use unpick_analyses::invariants::{Checks, Rules, RunInvariants, Trained, Training, Variant};
 use unpick_events::file::fnv1a;
 use unpick_problem::Problem;
 
+use crate::hardware::{Hardware, other_hardware};
 use crate::site::{SiteKey, SiteWords, Sites};
 
 /// What counted as failing in training. By other rules another run would have passed.
@@ -29,6 +30,8 @@ pub struct Invariants {
     /// What a command line of unpick ends with to run it: `-- ./bank 100`. For people to paste.
     pub command: Option<String>,
     pub labels: Labels,
+    /// Trained through simulated caches.
+    pub hardware: Option<Hardware>,
     /// A site leaves the set after so many violating runs.
     pub leaves_after: u32,
     /// Passing runs.
@@ -59,12 +62,18 @@ impl Invariants {
             program: program.to_owned(),
             command: None,
             labels,
+            hardware: None,
             leaves_after: leaves_after.max(1),
             runs: 0,
             unchanged: 0,
             builds: BTreeSet::new(),
             sites: BTreeMap::new(),
         }
+    }
+
+    /// What later runs have to be looked at with.
+    pub fn variant(&self) -> Variant {
+        self.hardware.and_then(Hardware::shape).map_or(Variant::Software, Variant::Hardware)
     }
 
     pub fn rules(&self) -> Rules {
@@ -109,6 +118,9 @@ impl Invariants {
         if self.labels != other.labels {
             return Err(other_labels(&self.labels, &other.labels));
         }
+        if self.hardware != other.hardware {
+            return Err(other_hardware(self.hardware, other.hardware));
+        }
         for (key, (words, trained)) in &other.sites {
             self.add_site(key, words, *trained);
         }
@@ -124,6 +136,11 @@ impl Invariants {
     /// Whether it was trained for a program of this name.
     pub fn check_program(&self, program: &str) -> Result<(), Problem> {
         if self.program == program { Ok(()) } else { Err(other_program(&self.program, program)) }
+    }
+
+    /// Whether it is about variables: a hunt looks at those.
+    pub fn check_software(&self) -> Result<(), Problem> {
+        self.hardware.map_or(Ok(()), |hardware| Err(hardware.is_simulated()))
     }
 
     /// How many sites hold an invariant.

@@ -10,11 +10,13 @@
 #![forbid(unsafe_code)]
 
 mod file;
+mod hardware;
 mod invariants;
 mod site;
 mod suppressions;
 
 pub use file::INVARIANTS_VERSION;
+pub use hardware::Hardware;
 pub use invariants::{Broken, Invariants, Labels};
 pub use site::{SiteKey, SiteWords, Sites};
 pub use suppressions::{Suppressions, Violated};

@@ -9,7 +9,7 @@ use exercise::exercise;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use unpick_analyses::invariants::{Checks, Trained};
-use unpick_invariants::{Invariants, Labels, SiteWords};
+use unpick_invariants::{Hardware, Invariants, Labels, SiteWords};
 
 fn corpus() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -102,6 +102,12 @@ fn what_makes_no_sense_is_refused_by_line() {
         ("runs = 37\n", "", "missing field `runs`"),
         ("function = \"append\"\n", "", "needs a `function`, a `file` or an `offset`"),
         ("[[site]]", "[[site]", "line 7"),
+        (
+            "\n[[site]]",
+            "\n[hardware]\nline-size = 60\ncache-size = 32768\n[[site]]",
+            "`hardware`: a line has a power of two of bytes",
+        ),
+        ("\n[[site]]", "\n[hardware]\nline-size = 64\n[[site]]", "missing field `cache-size`"),
     ];
     for (from, to, expected) in cases {
         let told = refused(from, to);
@@ -118,6 +124,18 @@ fn a_site_that_is_there_twice_is_refused_with_both_lines() {
     let twice = Invariants::from_toml(&format!("{text}\n{first}"), "bank.toml").unwrap_err();
     let told = twice.to_string();
     assert!(told.contains("line 37: the same site as in line 7"), "{told}");
+}
+
+#[test]
+fn other_hardware_is_not_merged() {
+    let mut one = read(&bank());
+    let mut other = one.clone();
+    other.hardware = Some(Hardware { line_size: 64, cache_size: 32768 });
+    assert_eq!(read(&other.to_toml()), other, "a file says which caches they were");
+    let told = one.absorb(&other).unwrap_err().to_string();
+    assert!(told.contains("no simulated hardware") && told.contains("--line-size 64"), "{told}");
+    assert_eq!(one, read(&bank()), "nothing was taken over");
+    assert!(other.check_software().is_err() && one.check_software().is_ok());
 }
 
 #[test]

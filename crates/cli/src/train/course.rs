@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_analyses::invariants::{Change, Rules, Training, Variant};
+use unpick_analyses::invariants::{Change, Rules, Training};
 use unpick_events::Label;
 use unpick_invariants::{Invariants, SiteKey, Sites};
 use unpick_problem::Problem;
@@ -79,6 +79,7 @@ impl<'t> Course<'t> {
         let known = before.as_ref().map_or(1, |before| before.leaves_after);
         let leaves_after = train.leaves_after.unwrap_or(known);
         let mut learned = Invariants::new(&program_name(invocation), train.labels(), leaves_after);
+        learned.hardware = train.simulation.hardware()?;
         let words = invocation.words();
         learned.command = Some(end_of_command_line(&words, invocation.written_as.as_deref()));
         let mut all = before.unwrap_or_else(|| learned.clone());
@@ -170,7 +171,7 @@ impl<'t> Course<'t> {
     }
 
     fn learn(&mut self, judged: &Judged) -> Result<(), Problem> {
-        let checked = check_run(&judged.run.folder, Variant::Software)?;
+        let checked = check_run(&judged.run.folder, self.learned.variant())?;
         let number = u64::from(self.counts.total()) + 1;
         self.builds.add(number, &checked.run.code)?;
         self.counts.incomplete += u32::from(!checked.is_complete);
