@@ -10,6 +10,7 @@ mod clean;
 mod communication;
 mod conclude;
 mod confirm;
+mod contradiction;
 mod delays;
 mod demo;
 mod doctor;

@@ -10,6 +10,7 @@ use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
 use crate::conclude::{View, findings_of};
+use crate::contradiction::contradiction;
 use crate::hunt::{print, write_file};
 use crate::supported::Guidance;
 use crate::terminal;
@@ -56,6 +57,9 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
             "unpick: {} runs failed and {} passed: a ranking compares both",
             counts.failed, counts.passed
         );
+    }
+    if counts.passed > 0 && counts.failed > 0 && findings.findings.is_empty() {
+        contradiction(&runs).iter().for_each(|line| eprintln!("unpick: {line}"));
     }
     let is_hang_explained = findings.hangs.iter().any(HangGroup::is_explained);
     Ok(ExitCode::from(match (counts.failed, findings.findings.is_empty()) {

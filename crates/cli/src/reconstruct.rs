@@ -12,6 +12,7 @@ use unpick_run_store::{Store, StoredRun};
 
 use crate::communication::{reconstructions_of, stored_graphs};
 use crate::conclude::{NAMES, choices, counts_of};
+use crate::contradiction::contradiction;
 use crate::hunt::{print, write_file};
 use crate::import::names_in;
 use crate::terminal;
@@ -49,6 +50,10 @@ pub fn run(reconstruct: Reconstruct) -> Result<ExitCode, Problem> {
     let runs = store.runs_of_hunt(reconstruct.hunt)?;
     let list = reconstruct.list(&store, &runs)?;
     reconstruct.tell(&list)?;
+    // Nobody should believe what is only the least unlikely.
+    if list.reconstructions.iter().all(|one| one.buggy_frequency <= 1.0) {
+        contradiction(&runs).iter().for_each(|line| eprintln!("unpick: {line}"));
+    }
     let code = if list.reconstructions.is_empty() { exit::NO_CORRELATION } else { exit::FINDINGS };
     Ok(ExitCode::from(code))
 }

@@ -184,8 +184,8 @@ fn cannot_open(file: &Path, error: &io::Error) -> Problem {
     if error.kind() == io::ErrorKind::NotFound {
         return Problem::usage("there are no findings yet")
             .at("file", file.display())
-            .why("no hunt has ended in this store")
-            .next("hunt: unpick hunt -- PROGRAM; or name the store: unpick show --store DIR");
+            .why("no hunt in this store has ended with runs that failed")
+            .next("hunt, or hunt on until a run fails: unpick hunt -- PROGRAM; see what came of each run: unpick runs; or name the store: unpick show --store DIR");
     }
     Problem::own_fault("the findings cannot be read")
         .at("file", file.display())

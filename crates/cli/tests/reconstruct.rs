@@ -207,6 +207,8 @@ fn damaged_graphs_and_runs_of_one_label_are_told() {
     scene.unpick(&["hunt", "--runs", "2", "--no-delays", "--", "./bank"], 0);
     let told = scene.refused(&["reconstruct"], 2);
     assert!(told.contains("no run failed"), "{told}");
+    let told = scene.refused(&["show"], 2);
+    assert!(told.contains("no hunt in this store has ended with runs that failed"), "{told}");
     scene.unpick(&["hunt", "--runs", "2", "--no-delays", "--", "./bank", "between"], 67);
     let told = scene.refused(&["reconstruct"], 2);
     assert!(told.contains("no run passed"), "{told}");
@@ -220,4 +222,22 @@ fn damaged_graphs_and_runs_of_one_label_are_told() {
     );
     // The findings do without.
     scene.unpick(&["rank"], 66);
+}
+
+#[test]
+fn labels_that_contradict_each_other_are_told() {
+    let scene = Scene::new();
+    // All runs do the same, and every second one is said to have failed.
+    let oracle = "echo >> count; test $(( $(wc -l < count) % 2 )) -eq 0";
+    let hunt = ["hunt", "--no-confirm", "--no-active", "--no-delays", "--runs", "4"];
+    let hunt = scene.refused(&[&hunt[..], &["--oracle", oracle, "--", "./bank"]].concat(), 67);
+    let ranked = scene.refused(&["rank"], 67);
+    let reconstructed = scene.refused(&["reconstruct"], 66);
+    for told in [hunt, ranked, reconstructed] {
+        let line = "run 1 failed and run 2 passed, though both show the same orders of accesses";
+        assert!(told.contains(line) && told.contains("--oracle"), "{told}");
+    }
+    // Where runs differ there is no such thing to be told.
+    let told = Scene::hunted().refused(&["reconstruct"], 66);
+    assert!(!told.contains("same orders"), "{told}");
 }

@@ -102,6 +102,12 @@ fn what_makes_no_sense_is_refused_by_line() {
         ("runs = 37\n", "", "missing field `runs`"),
         ("function = \"append\"\n", "", "needs a `function`, a `file` or an `offset`"),
         ("[[site]]", "[[site]", "line 7"),
+        ("runs = 37", "runs = -37", "line 3"),
+        ("runs = 37", "runs = 4294967296", "line 3"),
+        ("checked = 370", "checked = 99999999999999999999", "line 14"),
+        ("checked = 370", "checked = 3.7e2", "line 14"),
+        ("unchanged = 10", "unchanged = 10\nunchanged = 11", "line 5"),
+        ("unchanged = 10", "leaves-after = 0", "`leaves-after` counts from 1"),
         (
             "\n[[site]]",
             "\n[hardware]\nline-size = 60\ncache-size = 32768\n[[site]]",
@@ -124,6 +130,31 @@ fn a_site_that_is_there_twice_is_refused_with_both_lines() {
     let twice = Invariants::from_toml(&format!("{text}\n{first}"), "bank.toml").unwrap_err();
     let told = twice.to_string();
     assert!(told.contains("line 37: the same site as in line 7"), "{told}");
+}
+
+#[test]
+fn a_site_that_was_deleted_is_a_new_one_again() {
+    let text = bank();
+    let (head, sites) = text.split_at(text.find("[[site]]").unwrap());
+    let (_, others) = sites.split_at(sites.find("\n[[site]]").unwrap());
+    let mut edited = read(&format!("{head}{others}"));
+    assert_eq!((edited.sites.len(), edited.runs), (2, 37));
+    let deleted = words("src/bank.c", 13, "account.balance = old + amount;");
+    assert!(!edited.is_invariant(&deleted.key()), "nobody is told of it any more");
+    edited.absorb(&read(&text)).unwrap();
+    assert!(edited.is_invariant(&deleted.key()), "until it is trained again");
+}
+
+#[test]
+fn the_largest_numbers_can_be_put_together() {
+    let most = i64::MAX.to_string();
+    let text = bank().replace("checked = 370", &format!("checked = {most}"));
+    let text = text.replace("challenged = 12", &format!("challenged = {most}"));
+    let text = text.replace("runs = 37", &format!("runs = {}", u32::MAX));
+    let one = read(&text);
+    let sum = merged(&[&one, &one, &one]);
+    assert_eq!(sum.runs, u32::MAX);
+    assert_eq!(read(&sum.to_toml()).count(), one.count(), "and written, and read again");
 }
 
 #[test]

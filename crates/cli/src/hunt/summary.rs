@@ -9,6 +9,7 @@ use unpick_recording::RunOptions;
 use unpick_run_store::StoredRun;
 use unpick_runner::{Rate, Rates};
 
+use crate::contradiction::contradiction;
 use crate::dump::printable;
 use crate::hunt::budget::{Counts, Enough};
 use crate::hunt::course::{Course, Ended};
@@ -68,7 +69,7 @@ pub fn lines(
         }
         _ if counts.failed == 0 => nothing_failed(&program, again),
         _ if counts.passed == 0 => everything_failed(&program, again),
-        _ => nothing_correlates(&program, &store, again),
+        _ => nothing_correlates(course, &program, &store, again),
     };
     lines.extend(told);
     lines.iter().map(|line| format!("unpick: {line}")).collect()
@@ -168,13 +169,16 @@ fn everything_failed(program: &str, again: &str) -> Vec<String> {
     ]
 }
 
-fn nothing_correlates(program: &str, store: &str, again: &str) -> Vec<String> {
-    vec![
-        "runs failed, but no order of accesses goes with failing".into(),
+fn nothing_correlates(course: &Course<'_>, program: &str, store: &str, again: &str) -> Vec<String> {
+    let runs = course.store().runs_of_hunt(course.number()).unwrap_or_default();
+    let mut lines = vec!["runs failed, but no order of accesses goes with failing".to_owned()];
+    lines.extend(contradiction(&runs));
+    lines.extend([
         format!("next: look further: unpick rank{store} --window 10 --pair-window 1000"),
         format!("      or at more runs: unpick hunt{again} --resume --failing 100 --passing 100 {program}"),
         "      Perhaps the code that matters is not instrumented, or the failure is not about threads".into(),
-    ]
+    ]);
+    lines
 }
 
 fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
