@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use exercise::exercise;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use proptest::test_runner::RngSeed;
 use unpick_analyses::invariants::{Checks, Trained};
 use unpick_invariants::{Hardware, Invariants, Labels, SiteWords};
@@ -246,5 +247,76 @@ proptest! {
         let at = at % text.len();
         text[at] = byte;
         exercise(&text);
+    }
+
+    #[test]
+    fn files_edited_by_hand_are_read_without_harm(
+        which in any::<Index>(),
+        edits in prop::collection::vec(edit(), 1..5),
+    ) {
+        let corpus = corpus();
+        let (_, text) = which.get(&corpus);
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        edits.iter().for_each(|edit| apply(edit, &mut lines));
+        exercise(lines.join("\n").as_bytes());
+    }
+}
+
+/// What people do to files.
+#[derive(Debug, Clone)]
+enum Edit {
+    Deleted(Index),
+    Twice(Index),
+    Moved(Index, Index),
+    /// Another value behind the `=` of a line.
+    Value(Index, &'static str),
+    Cut(Index, Index),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    const VALUES: [&str; 12] = [
+        "-1",
+        "0",
+        "1",
+        "1e9",
+        "4294967296",
+        "9223372036854775807",
+        "99999999999999999999",
+        "\"\"",
+        "\"\\u0000\"",
+        "[]",
+        "{ x = 1 }",
+        "nan",
+    ];
+    let at = any::<Index>;
+    prop_oneof![
+        at().prop_map(Edit::Deleted),
+        at().prop_map(Edit::Twice),
+        (at(), at()).prop_map(|(from, to)| Edit::Moved(from, to)),
+        (at(), prop::sample::select(&VALUES[..])).prop_map(|(at, value)| Edit::Value(at, value)),
+        (at(), at()).prop_map(|(line, at)| Edit::Cut(line, at)),
+    ]
+}
+
+fn apply(edit: &Edit, lines: &mut Vec<String>) {
+    if lines.is_empty() {
+        return;
+    }
+    let count = lines.len();
+    match edit {
+        Edit::Deleted(at) => drop(lines.remove(at.index(count))),
+        Edit::Twice(at) => lines.insert(at.index(count), lines[at.index(count)].clone()),
+        Edit::Moved(from, to) => lines.swap(from.index(count), to.index(count)),
+        Edit::Value(at, value) => {
+            let line = &mut lines[at.index(count)];
+            if let Some((key, _)) = line.split_once('=') {
+                *line = format!("{key}= {value}");
+            }
+        }
+        Edit::Cut(line, at) => {
+            let line = &mut lines[line.index(count)];
+            let end = at.index(line.chars().count() + 1);
+            *line = line.chars().take(end).collect();
+        }
     }
 }

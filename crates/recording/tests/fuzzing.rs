@@ -1,6 +1,6 @@
 //! A bounded fuzz test on stable Rust: seeded mutations of the files in `corpus/` and `golden/`.
 //!
-//! The open-ended one is in `fuzz/` (cargo-fuzz, nightly); what it finds goes into `corpus/`.
+//! The open-ended one is in `fuzz/` (cargo-fuzz); what it finds goes into `corpus/`.
 
 mod exercise;
 

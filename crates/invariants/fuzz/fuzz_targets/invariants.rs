@@ -1,7 +1,7 @@
 //! Open-ended fuzzing of invariants files and of suppressions:
 //!
 //! ```text
-//! cd crates/invariants && cargo +nightly fuzz run invariants corpus -- -max_len=16384
+//! cd crates/invariants && RUSTC_BOOTSTRAP=1 cargo fuzz run -s none invariants corpus -- -max_len=16384
 //! ```
 //!
 //! What it finds goes into `corpus/`, where the ordinary tests read it.

@@ -1,7 +1,7 @@
 //! Open-ended fuzzing of the reader:
 //!
 //! ```text
-//! cd crates/recording && cargo +nightly fuzz run read -- -max_len=16384
+//! cd crates/recording && RUSTC_BOOTSTRAP=1 cargo fuzz run -s none read -- -max_len=16384
 //! ```
 //!
 //! The checksum of the header is put right first, so that the fuzzer gets past it. What it finds goes into

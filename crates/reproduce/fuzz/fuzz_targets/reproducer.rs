@@ -1,7 +1,7 @@
 //! Open-ended fuzzing of reproducer files:
 //!
 //! ```text
-//! cd crates/reproduce && cargo +nightly fuzz run reproducer corpus -- -max_len=16384
+//! cd crates/reproduce && RUSTC_BOOTSTRAP=1 cargo fuzz run -s none reproducer corpus -- -max_len=16384
 //! ```
 //!
 //! What it finds goes into `corpus/`, where the ordinary tests read it.

@@ -1,7 +1,7 @@
 //! Open-ended fuzzing of the importer:
 //!
 //! ```text
-//! cd crates/run-store && cargo +nightly fuzz run import corpus -- -max_len=16384
+//! cd crates/run-store && RUSTC_BOOTSTRAP=1 cargo fuzz run -s none import corpus -- -max_len=16384
 //! ```
 //!
 //! What is mutated is the tar archive: it is packed first, so that the fuzzer gets past gzip. What it finds goes into `corpus/`,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use unpick_run_store::{Store, read_patterns, unpack};
+use unpick_run_store::{Store, read_graphs, read_patterns, unpack};
 
 /// No mutant of a small file needs more.
 const MOST_BYTES: u64 = 16 << 20;
@@ -26,6 +26,8 @@ pub fn exercise(bytes: &[u8]) -> bool {
         if run.folder.join("patterns.bin").exists() {
             read_patterns(&run.folder).unwrap();
         }
+        // Graphs are looked at when they are needed; those that cannot be read are told then.
+        let _ = read_graphs(&run.folder);
     }
     true
 }
