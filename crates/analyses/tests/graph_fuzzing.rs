@@ -6,6 +6,7 @@ mod traces;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use graph_exercise::exercise;
 use proptest::prelude::*;
@@ -39,6 +40,12 @@ fn corpus() -> Vec<(PathBuf, Vec<u8>)> {
     paths.sort();
     paths.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
+
+/// What is mutated.
+static ORIGINALS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let made = TRACES.iter().map(|trace| stored(trace));
+    made.chain(corpus().into_iter().map(|(_, bytes)| bytes)).collect()
+});
 
 #[test]
 fn what_was_stored_is_accepted() {
@@ -111,9 +118,7 @@ proptest! {
         which in any::<Index>(),
         changes in prop::collection::vec(change(), 1..5),
     ) {
-        let made = TRACES.iter().map(|trace| stored(trace));
-        let originals: Vec<Vec<u8>> = made.chain(corpus().into_iter().map(|(_, bytes)| bytes)).collect();
-        let mut bytes = which.get(&originals).clone();
+        let mut bytes = which.get(&ORIGINALS).clone();
         changes.iter().for_each(|change| apply(change, &mut bytes));
         exercise(&bytes);
     }
