@@ -9,6 +9,7 @@ mod callees;
 mod completed;
 mod disassembly;
 mod hooks;
+mod lock_ways;
 mod source_calls;
 mod whole;
 
@@ -24,6 +25,7 @@ use crate::plan::{CallPlace, ModuleName};
 use callees::Code;
 pub(crate) use hooks::deed_of;
 pub use hooks::operand_of;
+pub(crate) use lock_ways::LockWay;
 pub use source_calls::{SourceCall, SourceCalls};
 
 /// A program's files.

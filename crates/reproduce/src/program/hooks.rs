@@ -70,11 +70,28 @@ pub fn takes_lock(function: &str) -> bool {
     let of_type = |name: &str| function.contains(name);
     match method {
         "lock" | "lock_contended" => of_type("Mutex") || of_type("mutex"),
-        "read" | "write" | "read_contended" | "write_contended" => of_type("RwLock"),
+        "read" | "write" | "read_contended" | "write_contended" | "lock_shared"
+        | "lock_exclusive" => of_type("RwLock"),
         "lock_guard" | "unique_lock" | "shared_lock" | "scoped_lock" => of_type("std::"),
         _ => LOCKS.contains(&method),
     }
 }
+
+/// Whether the first argument of a function is the lock that it takes: of functions of the system, and of the types inside Rust's locks,
+/// which begin with the word that others wait for.
+pub fn has_lock_in_front(function: &str) -> bool {
+    let method = function.rsplit("::").next().unwrap_or(function);
+    let is_inner = INNER_LOCKS.iter().any(|name| function.contains(name));
+    LOCKS.contains(&method) || is_inner && takes_inner_lock(method)
+}
+
+fn takes_inner_lock(method: &str) -> bool {
+    let ways = ["_contended", "_slow"];
+    let method = ways.iter().find_map(|way| method.strip_suffix(way)).unwrap_or(method);
+    ["lock", "read", "write", "lock_shared", "lock_exclusive"].contains(&method)
+}
+
+const INNER_LOCKS: &[&str] = &["futex::Mutex", "futex::RwLock", "RawMutex", "RawRwLock"];
 
 const LOCKS: &[&str] = &[
     "pthread_mutex_lock",
@@ -149,6 +166,18 @@ mod tests {
         assert!(takes_lock("std::lock_guard<std::mutex>::lock_guard"));
         assert!(!takes_lock("std::io::Write::write"));
         assert!(!takes_lock("pthread_mutex_unlock"));
+    }
+
+    #[test]
+    fn the_lock_is_in_front_where_it_is_all_there_is_to_say() {
+        assert!(has_lock_in_front("pthread_mutex_lock"));
+        assert!(has_lock_in_front("std::sys::sync::mutex::futex::Mutex::lock_contended"));
+        assert!(has_lock_in_front("std::sys::sync::mutex::futex::Mutex::lock"));
+        assert!(has_lock_in_front("parking_lot::raw_mutex::RawMutex::lock_slow"));
+        assert!(has_lock_in_front("parking_lot::raw_rwlock::RawRwLock::lock_exclusive"));
+        assert!(!has_lock_in_front("parking_lot::raw_mutex::RawMutex::unlock_slow"));
+        assert!(!has_lock_in_front("std::sync::poison::mutex::Mutex<bank::Account>::lock"));
+        assert!(!has_lock_in_front("std::lock_guard<std::mutex>::lock_guard"));
     }
 
     #[test]

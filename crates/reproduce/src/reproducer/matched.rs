@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use unpick_events::schedule::MOST_CALLS;
 use unpick_problem::Problem;
 
 use crate::plan::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
-use crate::program::Program;
+use crate::program::{LockWay, Program};
 
 use super::search::{Found, FoundCall, Need, need_of, search};
 use super::{DEADLOCK, Reproducer, ReproducerStep, SourcePlace, StepKind};
@@ -150,12 +151,35 @@ impl<'p> Matching<'p> {
 
 fn places(place: &SourcePlace, found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
     let of_call = |found: &FoundCall<'_>| {
-        let at = found.module.place(found.call.return_address);
-        // Another function may have the lock elsewhere.
-        let distance = place.distance.filter(|_| found.call.callee == place.call);
-        ways.iter().map(move |calls| PlanPlace { at: at.clone(), calls: calls.clone(), distance })
+        let starts = match place.distance {
+            Some(distance) => with_lock_in_front(found, distance),
+            None => vec![plain(found)],
+        };
+        starts.into_iter().flat_map(|start| ways.iter().map(move |way| reached_by(&start, way)))
     };
     found.calls.iter().flat_map(of_call).collect()
+}
+
+fn plain(found: &FoundCall<'_>) -> PlanPlace {
+    let at = found.module.place(found.call.return_address);
+    PlanPlace { at, calls: Vec::new(), distance: None }
+}
+
+/// Where the lock is known that is taken by a call, so is the variable; else the call itself has to do.
+fn with_lock_in_front(found: &FoundCall<'_>, distance: i64) -> Vec<PlanPlace> {
+    let ways = found.module.lock_ways(&found.call);
+    if ways.is_empty() {
+        return vec![plain(found)];
+    }
+    let of_way =
+        |way: LockWay| PlanPlace { at: way.at, calls: way.calls, distance: Some(distance) };
+    ways.into_iter().map(of_way).collect()
+}
+
+/// The runtime looks at some calls only: the innermost tell the most.
+fn reached_by(place: &PlanPlace, way: &[CallPlace]) -> PlanPlace {
+    let calls = place.calls.iter().chain(way).take(MOST_CALLS).cloned().collect();
+    PlanPlace { calls, ..place.clone() }
 }
 
 /// As the plan of a finding shows it.

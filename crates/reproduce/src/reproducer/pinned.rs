@@ -172,7 +172,7 @@ impl Pin<'_> {
         let via = via.map(|call| self.call(call, Need::Function, of));
         Ok(SourcePlace {
             via: via.collect::<Result<_, _>>()?,
-            distance: place.distance.filter(|_| inside_library == 0),
+            distance: place.distance,
             ..self.call(at, need, of)?
         })
     }
