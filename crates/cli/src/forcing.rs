@@ -15,7 +15,7 @@ use unpick_analyses::Options;
 use unpick_events::{Label, schedule};
 use unpick_problem::Problem;
 use unpick_recording::{RunInfo, RunOptions};
-use unpick_reproduce::{Mode, Oracle, Outcome, Plan, Program, Reproducer, Subject};
+use unpick_reproduce::{Mode, Oracle, Outcome, Plan, Prevention, Program, Reproducer, Subject};
 use unpick_run_store::{Store, StoredRun};
 use unpick_runner::{
     Attempt, Choices, Condition, Invocation, Judge, Judged, Limits, Plan as RunPlan,
@@ -23,8 +23,9 @@ use unpick_runner::{
 };
 
 use crate::cargo_test;
-use crate::conclude::condense;
+use crate::conclude::{condense, names_of_files};
 use crate::hunt::{GRACE, OUTPUT_BYTES};
+use crate::impasse::prevention;
 use crate::quantities::duration;
 use crate::record::fresh_seed;
 
@@ -146,6 +147,8 @@ pub struct ForcedRun {
     pub outcome: Outcome,
     /// Its recording shows the order that was to be forced, although the runtime did not see it come about.
     pub is_shown: bool,
+    /// What kept the order from coming about, if it did not.
+    pub prevention: Option<Prevention>,
 }
 
 /// The runs of a hunt tell how the program is run; the longest that passed tells how long one takes.
@@ -348,16 +351,18 @@ impl Forcing {
 
     /// Runs the program once, under a plan if there is one. None: the user wants no more.
     pub fn run(&self, plan: Option<&Plan>) -> Result<Option<ForcedRun>, Problem> {
-        let is_shown = |run: &ForcedRun, folder: &Path| {
+        let look = |run: &ForcedRun, folder: &Path| {
             let open = plan.filter(|plan| plan.mode == Mode::Force && run.outcome.hits == 0);
             // What cannot be read shows nothing.
-            open.is_some_and(|plan| {
+            let is_shown = open.is_some_and(|plan| {
                 condense(folder, Options::default())
                     .is_ok_and(|condensed| plan.is_shown_by(&condensed.patterns))
-            })
+            });
+            let prevention = open.filter(|_| !is_shown).and_then(|_| prevention_in(folder));
+            Ok((is_shown, prevention))
         };
-        let run = self.run_and(plan, |run, folder| Ok(is_shown(run, folder)))?;
-        Ok(run.map(|(run, is_shown)| ForcedRun { is_shown, ..run }))
+        let run = self.run_and(plan, look)?;
+        Ok(run.map(|(run, (is_shown, prevention))| ForcedRun { is_shown, prevention, ..run }))
     }
 
     /// The same, and a look at the folder of the run before it goes.
@@ -442,6 +447,7 @@ fn forced_run(judged: &Judged) -> Result<ForcedRun, Problem> {
         duration,
         outcome,
         is_shown: false,
+        prevention: None,
     };
     if judged.hang.is_some() && 2 * run.outcome.held >= duration {
         run.label = Label::Unusable;
@@ -452,15 +458,30 @@ fn forced_run(judged: &Judged) -> Result<ForcedRun, Problem> {
 
 /// What all processes of a run made of the plan.
 fn outcome_in(folder: &Path) -> Result<Outcome, Problem> {
-    let mut sum = Outcome::default();
+    let outcomes = outcomes_in(folder)?;
+    Outcome::sum(outcomes.iter().map(|(_, outcome)| outcome))
+}
+
+/// What each process made of it, with the file that says so.
+fn outcomes_in(folder: &Path) -> Result<Vec<(PathBuf, Outcome)>, Problem> {
+    let mut outcomes = Vec::new();
     let entries = fs::read_dir(folder).map_err(|error| cannot_read(folder, &error))?;
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|extension| extension == "outcome") {
             let bytes = fs::read(&path).map_err(|error| cannot_read(&path, &error))?;
-            sum.add(&Outcome::from_bytes(&bytes, &path.display().to_string())?)?;
+            let outcome = Outcome::from_bytes(&bytes, &path.display().to_string())?;
+            outcomes.push((path, outcome));
         }
     }
-    Ok(sum)
+    Ok(outcomes)
+}
+
+/// What kept the order from coming about, by the process that tells the most. Its recording has the name of its outcome.
+fn prevention_in(folder: &Path) -> Option<Prevention> {
+    let outcomes = outcomes_in(folder).ok()?;
+    let impasses = outcomes.iter().filter_map(|(path, of)| Some((path, of.impasse.as_ref()?)));
+    let (path, impasse) = impasses.max_by_key(|(_, impasse)| impasse.why)?;
+    prevention(&path.with_extension("events"), impasse, names_of_files())
 }
 
 fn no_runs(store: &Store) -> Problem {

@@ -21,6 +21,7 @@ mod hang;
 mod header;
 mod help_files;
 mod hunt;
+mod impasse;
 mod import;
 mod invariants;
 mod output;

@@ -82,7 +82,7 @@ fn settled(line: &str) -> String {
 }
 
 fn settled_word(before: &str, word: &str, after: &str) -> String {
-    let follows = ["process", "event", "account:", "run"].contains(&before);
+    let follows = ["process", "event", "account:", "run", "thread"].contains(&before);
     let precedes =
         ["events", "KiB,", "MiB,", "T2", "T3", "runs:", "failed,", "passed"].contains(&after);
     if starts_with_digit(word) && (follows || precedes) {

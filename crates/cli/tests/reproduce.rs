@@ -128,6 +128,12 @@ impl Later {
         path
     }
 
+    /// The number of the first line with this text.
+    fn line_of(&self, file: &str, text: &str) -> usize {
+        let source = fs::read_to_string(self.folder.path().join(file)).unwrap();
+        source.lines().position(|line| line.contains(text)).unwrap() + 1
+    }
+
     fn check(&self, arguments: &[&str]) -> Ran {
         let arguments = [&["check", "--quiet"], arguments].concat();
         command(self.folder.path(), &arguments).output().unwrap().into()
@@ -216,9 +222,13 @@ fn a_fixed_program_passes() {
     let changes = [(deposit, fixed.as_str()), ("static long balance;", lock)];
     let later = Later::of("bank", lost_update(), &changes);
     let checked = later.check(&["bug.toml"]).ends_with(0);
-    let checked =
-        checked.says("passes: the order can no longer come about (0 of 10 failed): step ");
-    checked.says("because all others waited for a lock");
+    let took = later.line_of("bank.c", "pthread_mutex_lock(&ledger);");
+    checked
+        .says("passes: the order can no longer come about (0 of 10 failed): step ")
+        .says("because others waited: thread ")
+        .says(&format!(
+            " waits for ledger at bank.c:{took}, which the held thread took at bank.c:{took}"
+        ));
 }
 
 #[test]
@@ -229,7 +239,13 @@ fn a_join_between_the_steps_forbids_the_order() {
         "    pthread_join(first, NULL);\n    pthread_create(&second, NULL, teller, &second);";
     let later = Later::of("bank", lost_update(), &[(both, turned)]);
     let checked = later.check(&["bug.toml"]).ends_with(0);
-    checked.says("the order can no longer come about").says("because there was no other thread");
+    let join = later.line_of("bank.c", "pthread_join(first, NULL);");
+    checked
+        .says("the order can no longer come about")
+        .says("because all others waited for threads to end: ")
+        .says(&format!(
+            "thread 1 waits for the end of thread 2 at bank.c:{join}, which is the held one"
+        ));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! ```text
 //! schedule: header (HEADER_WORDS) | modules (MODULE_WORDS each) | places (PLACE_WORDS each)
 //! outcome:  header (OUTCOME_WORDS) | steps (OUTCOME_STEP_WORDS each) | places (OUTCOME_PLACE_WORDS each)
+//!           | threads seen when one was let go (OUTCOME_SEEN_WORDS each)
 //! ```
 //!
 //! A **place** is the return address of a call in the program: of a hook, so of an access, or of a function, so of a lock.
@@ -159,8 +160,13 @@ impl Operand {
 pub const OUTCOME_WORDS: usize = 16;
 pub const OUTCOME_STEP_WORDS: usize = 8;
 pub const OUTCOME_PLACE_WORDS: usize = 2;
-pub const MOST_OUTCOME_WORDS: usize =
-    OUTCOME_WORDS + MOST_STEPS * OUTCOME_STEP_WORDS + MOST_PLACES * OUTCOME_PLACE_WORDS;
+pub const OUTCOME_SEEN_WORDS: usize = 2;
+/// More threads than that are not told.
+pub const MOST_SEEN: usize = 32;
+pub const MOST_OUTCOME_WORDS: usize = OUTCOME_WORDS
+    + MOST_STEPS * OUTCOME_STEP_WORDS
+    + MOST_PLACES * OUTCOME_PLACE_WORDS
+    + MOST_SEEN * OUTCOME_SEEN_WORDS;
 
 /// Words of an outcome's header.
 pub mod outcome {
@@ -186,6 +192,42 @@ pub mod outcome {
     /// The clock (`CLOCK_MONOTONIC`, nanoseconds) at the start and at the first hit.
     pub const STARTED_AT: usize = 10;
     pub const HIT_AT: usize = 11;
+    /// A `LetGo`: why the thread was let go of which the words at the end tell; 0: none was.
+    pub const LET_GO: usize = 13;
+    /// The step at which it was held.
+    pub const LET_GO_AT: usize = 14;
+    /// How many threads are told: the one that was held, then the others, which all waited.
+    pub const SEEN: usize = 15;
+}
+
+/// Words of a thread that was seen when one was let go.
+pub mod outcome_seen {
+    /// Its number in the recording.
+    pub const THREAD: usize = 0;
+    /// The number that its next event had: all before it say what it held and waited for.
+    pub const NEXT_ORDINAL: usize = 1;
+}
+
+/// Why a thread was let go because of others. Of several times the first of those that tell the most is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u64)]
+pub enum LetGo {
+    /// There was no other, or all others waited for the end of one.
+    Alone = 1,
+    /// All others waited, but some waits may end by themselves.
+    PerhapsBlocked = 2,
+    /// All others waited for something that only a thread can give.
+    Blocked = 3,
+    /// Somebody waited for a lock.
+    InTheWay = 4,
+}
+
+impl LetGo {
+    pub fn from_word(word: u64) -> Option<LetGo> {
+        [LetGo::Alone, LetGo::PerhapsBlocked, LetGo::Blocked, LetGo::InTheWay]
+            .into_iter()
+            .find(|why| *why as u64 == word)
+    }
 }
 
 /// Words of a step in an outcome.

@@ -2,6 +2,7 @@
 //!
 //! Takes   a `HungRun`, and somebody who knows names.      Gives  a `Hang`; of several runs, which of them hung the same way.
 
+mod impasse;
 mod leading;
 mod lost;
 mod sentence;
@@ -17,6 +18,7 @@ use crate::confirmed::Confirmed;
 use crate::finding::{CodePlace, Findings, HeldLock, Runs, SCHEMA, Unreadable, parse};
 use crate::names::{Frame, Names, Place};
 use crate::places::Places;
+pub use impasse::impasse_in_words;
 pub use lost::{LostDeed, LostNotification, LostStep};
 
 /// Name and version of the form.

@@ -36,7 +36,7 @@ pub use finding::{
 pub use grouping::{Group, group};
 pub use hang::{
     Activity, HANG_SCHEMA, Hang, HangGroup, HangProcess, HangThread, HangWait, LostDeed,
-    LostNotification, LostStep, WaitedFor, describe_hang, group_hangs,
+    LostNotification, LostStep, WaitedFor, describe_hang, group_hangs, impasse_in_words,
 };
 pub use names::{Author, Frame, Names, Place};
 pub use reconstruction::{

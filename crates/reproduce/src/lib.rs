@@ -13,7 +13,9 @@ mod program;
 mod reproducer;
 mod verdict;
 
-pub use outcome::{Outcome, Over, PlaceOutcome, StepOutcome, why_never_hit};
+pub use outcome::{
+    Impasse, Outcome, Over, PlaceOutcome, Prevention, SeenThread, StepOutcome, why_never_hit,
+};
 pub use plan::{
     CallPlace, DEFAULT_BUDGET, DEFAULT_PAUSE, Mode, ModuleName, NumberedPlace, Operand, Plan,
     PlanPlace, PlanStep, Purpose,

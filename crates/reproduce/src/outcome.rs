@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use unpick_events::Kind;
 use unpick_events::schedule::{
-    self, Arming, MOST_OUTCOME_WORDS, OUTCOME_MAGIC, OUTCOME_PLACE_WORDS, OUTCOME_STEP_WORDS,
-    OUTCOME_WORDS, outcome, outcome_place, outcome_step,
+    self, Arming, LetGo, MOST_OUTCOME_WORDS, OUTCOME_MAGIC, OUTCOME_PLACE_WORDS,
+    OUTCOME_SEEN_WORDS, OUTCOME_STEP_WORDS, OUTCOME_WORDS, outcome, outcome_place, outcome_seen,
+    outcome_step,
 };
 use unpick_problem::Problem;
 
-pub use advice::why_never_hit;
+pub use advice::{Prevention, why_never_hit};
 
 /// What happened, over one or more processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,6 +38,26 @@ pub struct Outcome {
     pub steps: Vec<StepOutcome>,
     /// As `Plan::numbered_places` has them.
     pub places: Vec<PlaceOutcome>,
+    /// Of one process: when a thread was let go because of others.
+    pub impasse: Option<Impasse>,
+}
+
+/// All threads at the moment when one was let go because of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Impasse {
+    pub why: LetGo,
+    /// The step at which it was held, from 0.
+    pub step: usize,
+    /// The thread that was held first; all others waited.
+    pub threads: Vec<SeenThread>,
+}
+
+/// A thread, by its events up to a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeenThread {
+    pub thread: u16,
+    /// The number of its next event.
+    pub next_ordinal: u64,
 }
 
 /// Why nothing is held any more.
@@ -83,7 +104,9 @@ impl Outcome {
         let (of_steps, of_places) = rest.split_at(steps * OUTCOME_STEP_WORDS);
         let mut read = of_header(header);
         read.steps = of_steps.chunks_exact(OUTCOME_STEP_WORDS).map(of_step).collect();
-        let of_places = of_places.chunks_exact(OUTCOME_PLACE_WORDS).take(places);
+        let (of_places, of_threads) = of_places.split_at(places * OUTCOME_PLACE_WORDS);
+        read.impasse = impasse(header, of_threads);
+        let of_places = of_places.chunks_exact(OUTCOME_PLACE_WORDS);
         read.places = of_places
             .map(of_place)
             .collect::<Option<_>>()
@@ -91,7 +114,7 @@ impl Outcome {
         Ok(read)
     }
 
-    /// Takes in what another process, or another run, made of the same schedule.
+    /// Takes in what another process, or another run, made of the same schedule. Threads are of one process only: they are left out.
     pub fn add(&mut self, other: &Outcome) -> Result<(), Problem> {
         if self.steps.is_empty() && self.places.is_empty() {
             self.steps = vec![StepOutcome::default(); other.steps.len()];
@@ -107,6 +130,7 @@ impl Outcome {
         self.timed_out = self.timed_out.saturating_add(other.timed_out);
         self.blocked = self.blocked.saturating_add(other.blocked);
         self.alone = self.alone.saturating_add(other.alone);
+        self.impasse = None;
         self.over = self.over.max(other.over);
         self.waited_in = self.waited_in.or(other.waited_in);
         let times = [self.until_hit, other.until_hit];
@@ -188,6 +212,21 @@ fn of_header(header: &[u64]) -> Outcome {
         until_hit: until_hit.map(Duration::from_nanos),
         ..Outcome::default()
     }
+}
+
+/// What this version does not know, or is cut off, is left out.
+fn impasse(header: &[u64], of_threads: &[u64]) -> Option<Impasse> {
+    let count = count(header[outcome::SEEN], schedule::MOST_SEEN)?;
+    let words = of_threads.get(..count * OUTCOME_SEEN_WORDS).filter(|words| !words.is_empty())?;
+    let thread = |words: &[u64]| {
+        let thread = u16::try_from(words[outcome_seen::THREAD]).ok()?;
+        Some(SeenThread { thread, next_ordinal: words[outcome_seen::NEXT_ORDINAL] })
+    };
+    Some(Impasse {
+        why: LetGo::from_word(header[outcome::LET_GO])?,
+        step: usize::try_from(header[outcome::LET_GO_AT]).ok()?,
+        threads: words.chunks_exact(OUTCOME_SEEN_WORDS).map(thread).collect::<Option<_>>()?,
+    })
 }
 
 /// One more than its number; what this version does not know is left out.

@@ -8,8 +8,8 @@ use made::{finding, lock};
 use proptest::prelude::*;
 use unpick_analyses::interleaving_patterns::PatternId;
 use unpick_events::Kind;
-use unpick_events::schedule::{Arming, OUTCOME_MAGIC, outcome};
-use unpick_reproduce::{Outcome, Over, Plan, StepOutcome, why_never_hit};
+use unpick_events::schedule::{Arming, LetGo, OUTCOME_MAGIC, outcome};
+use unpick_reproduce::{Outcome, Over, Plan, Prevention, StepOutcome, why_never_hit};
 
 /// Two steps, three places.
 fn words() -> Vec<u64> {
@@ -100,7 +100,7 @@ fn never_hit() -> Outcome {
 }
 
 fn told(outcome: &Outcome) -> String {
-    why_never_hit(&plan(), outcome, 20).to_string()
+    why_never_hit(&plan(), outcome, None, 20).to_string()
 }
 
 #[test]
@@ -134,13 +134,58 @@ fn the_first_obstacle_is_told() {
 }
 
 #[test]
+fn who_waited_for_what_is_told_at_its_step() {
+    let mut outcome = never_hit();
+    let who = "thread 3 waits for ledger at bank.c:10";
+    let mut prevention = Prevention { why: LetGo::InTheWay, step: 1, who: who.to_owned() };
+    let told = |outcome: &Outcome, prevention: &Prevention| {
+        why_never_hit(&plan(), outcome, Some(prevention), 20).to_string()
+    };
+    (outcome.steps[0].blocked, outcome.steps[1].blocked) = (1, 1);
+    outcome.waited_in = Some(Kind::LockWait);
+    let text = told(&outcome, &prevention);
+    assert!(
+        text.contains("step: 2, ") && text.contains(&format!("because others waited: {who}\n")),
+        "{text}"
+    );
+    // Of another step it is not known.
+    outcome.steps[1].blocked = 0;
+    let text = told(&outcome, &prevention);
+    assert!(text.contains("step: 1, ") && !text.contains(who), "{text}");
+    outcome.steps[0] = StepOutcome { blocked: 0, alone: 2, ..outcome.steps[0] };
+    prevention.step = 0;
+    let text = told(&outcome, &prevention);
+    assert!(text.contains(&format!("all others waited for threads to end: {who}\n")), "{text}");
+}
+
+#[test]
+fn the_threads_that_were_seen_are_read() {
+    let mut words = words();
+    assert_eq!(read(&words).unwrap().impasse, None);
+    words[outcome::LET_GO] = LetGo::InTheWay as u64;
+    words[outcome::LET_GO_AT] = 1;
+    words[outcome::SEEN] = 2;
+    assert_eq!(read(&words).unwrap().impasse, None, "cut off");
+    words.extend([3, 70, 2, 40]);
+    let impasse = read(&words).unwrap().impasse.unwrap();
+    assert_eq!((impasse.why, impasse.step), (LetGo::InTheWay, 1));
+    let seen: Vec<_> =
+        impasse.threads.iter().map(|seen| (seen.thread, seen.next_ordinal)).collect();
+    assert_eq!(seen, [(3, 70), (2, 40)]);
+    words[outcome::SEEN] = 33;
+    assert_eq!(read(&words).unwrap().impasse, None, "more than there can be");
+    // Threads are of one process: a sum has none.
+    assert_eq!(Outcome::sum(&[read(&words).unwrap()]).unwrap().impasse, None);
+}
+
+#[test]
 fn one_place_of_several_is_enough() {
     let mut plan = plan();
     let copy = plan.steps[0].places[0].clone();
     plan.steps[0].places.push(copy);
     let mut outcome = never_hit();
     outcome.places.insert(0, outcome.places[2]);
-    let problem = why_never_hit(&plan, &outcome, 1).to_string();
+    let problem = why_never_hit(&plan, &outcome, None, 1).to_string();
     assert!(problem.contains("in one run") && !problem.contains("module"), "{problem}");
 }
 
@@ -151,7 +196,7 @@ proptest! {
             (*magic, *of_steps, *of_places) = (OUTCOME_MAGIC, steps, places);
         }
         if let Ok(outcome) = read(&words) {
-            let _ = why_never_hit(&plan(), &outcome, 3).to_string();
+            let _ = why_never_hit(&plan(), &outcome, None, 3).to_string();
             let _ = Outcome::sum([&outcome, &outcome]);
         }
     }

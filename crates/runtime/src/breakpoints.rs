@@ -25,7 +25,7 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 pub use hold::{
     after_release, begin, end_of_process_image, end_of_thread, module_is_there, next_event,
 };
-pub use partners::note_synchronisation;
+pub use partners::{note_recorded, note_synchronisation};
 
 /// Whether there is a schedule.
 static ON: AtomicBool = AtomicBool::new(false);

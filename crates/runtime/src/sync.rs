@@ -53,6 +53,9 @@ pub fn record_for(
         context,
     };
     stream::append(thread, header, payload);
+    if breakpoints::are_on() {
+        breakpoints::note_recorded(thread);
+    }
 }
 
 /// Perhaps delays the running thread: it is about to synchronise, or has just done so.

@@ -11,7 +11,9 @@ use std::process::{Command, Output};
 use schedule::{Outcome, Place, SECOND, Schedule};
 use support::{limited, preloadable_runtime, run_tool, runtime, source_path};
 use tempfile::TempDir;
-use unpick_events::schedule::{Arming, Mode, Operand, VARIABLE, outcome, outcome_step};
+use unpick_events::ThreadId;
+use unpick_events::schedule::{Arming, LetGo, Mode, Operand, VARIABLE, outcome, outcome_step};
+use unpick_recording::{Action, Event, Recording};
 
 /// The calls in a program or library, by the function they are in.
 struct Code {
@@ -166,7 +168,7 @@ impl Subject {
             .env("UNPICK_OPTIONS", "limit=268435456")
             .output()
             .expect("it runs");
-        Forced { outcomes: outcomes_in(runs.path()), output }
+        Forced { outcomes: outcomes_in(runs.path()), output, runs }
     }
 
     /// Runs with a schedule whose order cannot come about: it must do the same as without.
@@ -199,6 +201,7 @@ fn shown(output: &Output) -> (String, String, Option<i32>) {
 struct Forced {
     output: Output,
     outcomes: Vec<Outcome>,
+    runs: TempDir,
 }
 
 impl Forced {
@@ -206,6 +209,13 @@ impl Forced {
     fn outcome(&self) -> &Outcome {
         assert_eq!(self.outcomes.len(), 1, "{:?}", shown(&self.output));
         &self.outcomes[0]
+    }
+
+    /// The recording of a run with one process image.
+    fn recording(&self) -> Recording {
+        let files = unpick_recording::event_files(self.runs.path()).expect("a folder");
+        assert_eq!(files.len(), 1);
+        Recording::open(&files[0]).expect("a recording")
     }
 
     #[track_caller]
@@ -447,6 +457,53 @@ fn under_one_lock_the_order_is_impossible_and_nobody_hangs() {
     assert_eq!(told.hits(), 0);
     let told = subject.check_unharmed(&["recursive"], &force(lost_update(&subject.code)));
     assert_eq!(told.hits(), 0);
+}
+
+/// The last event that a thread had recorded when it was seen, of those that say something.
+fn last_of<T>(
+    recording: &Recording,
+    seen: (u16, u64),
+    told: impl Fn(&Event<'_>) -> Option<T>,
+) -> Option<T> {
+    let events = recording.stream(ThreadId(seen.0));
+    events.take_while(|event| event.ordinal < seen.1).filter_map(|event| told(&event)).last()
+}
+
+#[test]
+fn which_lock_the_others_waited_for_can_be_found_in_the_recording() {
+    let subject = Subject::ordered();
+    let forced = subject.run(&["locked"], &force(lost_update(&subject.code)));
+    let (told, recording) = (forced.outcome(), forced.recording());
+    assert_eq!(told.let_go(), Some(LetGo::InTheWay));
+    assert_eq!(told.word(outcome::LET_GO_AT), 2);
+    let seen = told.seen();
+    assert_eq!(seen.len(), 3, "the held one, the one that waits, and main: {seen:?}");
+    let taken = |event: &Event<'_>| match event.action {
+        Action::Acquire { lock, .. } => Some(lock),
+        _ => None,
+    };
+    let wanted = |event: &Event<'_>| match event.action {
+        Action::LockWait { lock, .. } => Some(Some(lock)),
+        _ => Some(None),
+    };
+    let lock = last_of(&recording, seen[0], taken);
+    assert!(lock.is_some());
+    assert_eq!(last_of(&recording, seen[1], wanted), Some(lock));
+}
+
+#[test]
+fn that_the_others_waited_for_the_end_of_threads_can_be_found_in_the_recording() {
+    let subject = Subject::ordered();
+    let places = vec![never(&subject.code), Place::step(1, 1, subject.code.look())];
+    let forced = subject.run(&["pair"], &force(places));
+    let (told, recording) = (forced.outcome(), forced.recording());
+    assert_eq!(told.let_go(), Some(LetGo::Alone));
+    assert_eq!(told.word(outcome::LET_GO_AT), 1);
+    let seen = told.seen();
+    assert_eq!((seen.len(), seen[1].0), (2, 1), "the held one, and main: {seen:?}");
+    let waits_for_end =
+        |event: &Event<'_>| Some(matches!(event.action, Action::ThreadJoinWait { .. }));
+    assert_eq!(last_of(&recording, seen[1], waits_for_end), Some(true));
 }
 
 #[test]

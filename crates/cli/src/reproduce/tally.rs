@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use unpick_events::Label;
 use unpick_problem::Problem;
-use unpick_reproduce::{Mode, Outcome, Plan, why_never_hit};
+use unpick_reproduce::{Mode, Outcome, Plan, Prevention, why_never_hit};
 
 use crate::forcing::ForcedRun;
 
@@ -23,6 +23,8 @@ pub struct Tally {
     /// Why the first failing run failed.
     pub first_failure: Option<String>,
     pub outcome: Outcome,
+    /// What the others waited for where a thread was let go, in the first of the runs that tell the most.
+    pub prevention: Option<Prevention>,
     pub time: Duration,
     /// Of the runs that failed, from their start to the first hit.
     until_hit: Vec<Duration>,
@@ -50,6 +52,10 @@ impl Tally {
             self.first_failure.get_or_insert_with(|| run.why.clone());
         }
         self.until_hit.extend(run.outcome.until_hit);
+        let how_telling = |prevention: &Prevention| prevention.why;
+        if run.prevention.as_ref().map(how_telling) > self.prevention.as_ref().map(how_telling) {
+            self.prevention.clone_from(&run.prevention);
+        }
         self.outcome.add(&run.outcome)
     }
 
@@ -68,7 +74,7 @@ impl Tally {
 
     /// What kept the order from coming about.
     pub fn obstacle(&self, plan: &Plan) -> Problem {
-        why_never_hit(plan, &self.outcome, self.runs)
+        why_never_hit(plan, &self.outcome, self.prevention.as_ref(), self.runs)
     }
 
     pub fn median_until_hit(&self) -> Option<Duration> {

@@ -1,18 +1,34 @@
 //! Why an order was never forced, and what to try next.
 //!
-//! Takes   a plan, and the sum of what came of it over some runs.      Gives  a problem to print: the first obstacle on the way.
+//! Takes   a plan, the sum of what came of it over some runs, and who waited for what in one of them.
+//! Gives   a problem to print: the first obstacle on the way.
 
 use unpick_events::Kind;
-use unpick_events::schedule::{Arming, Mode, Purpose};
+use unpick_events::schedule::{Arming, LetGo, Mode, Purpose};
 use unpick_problem::Problem;
 
 use crate::plan::Plan;
 
 use super::{Outcome, Over};
 
+/// What the others waited for when a thread was let go for that, in one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prevention {
+    pub why: LetGo,
+    /// The step at which it was held, from 0.
+    pub step: usize,
+    /// `thread 3 waits for ledger at bank.c:10, which the held thread took at bank.c:25`.
+    pub who: String,
+}
+
 /// What kept `runs` runs from ever making all steps of the plan in their order. Exit code 2: it is for the user to change something.
-pub fn why_never_hit(plan: &Plan, outcome: &Outcome, runs: u32) -> Problem {
-    let obstacle = Look { plan, outcome }.first_obstacle();
+pub fn why_never_hit(
+    plan: &Plan,
+    outcome: &Outcome,
+    prevention: Option<&Prevention>,
+    runs: u32,
+) -> Problem {
+    let obstacle = Look { plan, outcome, prevention }.first_obstacle();
     let order = if plan.mode == Mode::Force { "the order" } else { "the inverse order" };
     let runs = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
     Problem::usage(format!("{order} never came about in {runs}"))
@@ -30,6 +46,7 @@ struct Obstacle {
 struct Look<'l> {
     plan: &'l Plan,
     outcome: &'l Outcome,
+    prevention: Option<&'l Prevention>,
 }
 
 const REBUILT: &str = "if the program was built again, hunt again, or use a reproducer file (`unpick pin`), which outlives builds";
@@ -37,6 +54,7 @@ const LONGER: &str = "give it more time: a longer `--pause`, and a `--budget` of
 const OTHER_INPUT: &str = "run it with the input or load that reaches this code, or more often";
 const IMPOSSIBLE: &str =
     "look at what both threads hold or wait for there: a lock or a signal may forbid this order";
+const PREVENTED: &str = "if that is how it should be, this order cannot come about: nothing is left to do; else look why it is held or waited for there";
 
 impl Look<'_> {
     fn first_obstacle(&self) -> Obstacle {
@@ -46,9 +64,11 @@ impl Look<'_> {
         };
         first(Self::not_armed)
             .or_else(|| first(Self::never_reached))
+            .or_else(|| self.prevented(Self::blocked))
             .or_else(|| first(Self::blocked))
             .or_else(|| self.budget_spent())
             .or_else(|| first(Self::partner_too_late))
+            .or_else(|| self.prevented(Self::alone))
             .or_else(|| first(Self::alone))
             .unwrap_or_else(|| self.never_together())
     }
@@ -90,22 +110,41 @@ impl Look<'_> {
         (arrived == 0).then(|| self.obstacle(step, why(), OTHER_INPUT))
     }
 
+    /// The step of which it is known who waited for what comes first.
+    fn prevented(&self, look: fn(&Self, usize) -> Option<Obstacle>) -> Option<Obstacle> {
+        look(self, self.prevention?.step)
+    }
+
+    /// Who waited for what when a thread was let go at a step.
+    fn who_waited(&self, step: usize) -> Option<&str> {
+        let of_step = self.prevention.filter(|prevention| prevention.step == step);
+        of_step.map(|prevention| prevention.who.as_str())
+    }
+
     /// Threads were let go because nobody else could go on.
     fn blocked(&self, step: usize) -> Option<Obstacle> {
         let blocked = self.outcome.steps.get(step)?.blocked;
+        let let_go = let_go(blocked);
         let waited = self.outcome.waited_in.map_or("", waits);
-        let why = || {
-            let why = format!("{} because all others waited {waited}", let_go(blocked));
-            why.trim_end().to_owned()
+        let (why, next) = match self.who_waited(step) {
+            Some(who) => (format!("{let_go} because others waited: {who}"), PREVENTED),
+            None => (format!("{let_go} because all others waited {waited}"), IMPOSSIBLE),
         };
-        (blocked > 0).then(|| self.obstacle(step, why(), IMPOSSIBLE))
+        let why = why.trim_end().to_owned();
+        (blocked > 0).then(|| self.obstacle(step, why, next))
     }
 
-    /// Threads were let go because nobody else was there yet, or any more.
+    /// Threads were let go because nobody else was there yet, or any more; or all others waited for the end of threads.
     fn alone(&self, step: usize) -> Option<Obstacle> {
         let alone = self.outcome.steps.get(step)?.alone;
-        let why = || format!("{} because there was no other thread", let_go(alone));
-        (alone > 0).then(|| self.obstacle(step, why(), OTHER_INPUT))
+        let let_go = let_go(alone);
+        let (why, next) = match self.who_waited(step) {
+            Some(who) => {
+                (format!("{let_go} because all others waited for threads to end: {who}"), PREVENTED)
+            }
+            None => (format!("{let_go} because there was no other thread"), OTHER_INPUT),
+        };
+        (alone > 0).then(|| self.obstacle(step, why, next))
     }
 
     fn budget_spent(&self) -> Option<Obstacle> {

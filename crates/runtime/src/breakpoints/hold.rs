@@ -3,7 +3,8 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 use unpick_events::Kind;
 use unpick_events::schedule::{
-    MOST_STEPS, MOST_WORDS, Mode, Operand, Purpose, VARIABLE, outcome, outcome_place, outcome_step,
+    LetGo, MOST_STEPS, MOST_WORDS, Mode, Operand, Purpose, VARIABLE, outcome, outcome_place,
+    outcome_step,
 };
 
 use super::order::{Afterwards, Answer, Arrival, Bytes, GiveUp, Order};
@@ -403,17 +404,33 @@ impl<'a> Wait<'a> {
                 return None;
             }
             // There is no use in waiting, and none in waiting less the next time.
-            Obstacle::Alone => return Some(GiveUp::Alone),
+            Obstacle::Alone => {
+                self.tell_let_go(step, LetGo::Alone);
+                return Some(GiveUp::Alone);
+            }
             Obstacle::Perhaps(kind) => (kind, PERHAPS_AFTER),
             Obstacle::Certain(kind) => (kind, CERTAIN_AFTER),
         };
         let since = *self.blocked_since.get_or_insert(now);
         let is_long = now.saturating_sub(since) >= after >> halvings(&BLOCKED, step);
-        if is_long {
-            told::word(outcome::WAITED_IN).store(kind as u64 + 1, Relaxed);
+        if !is_long {
+            return None;
         }
+        told::word(outcome::WAITED_IN).store(kind as u64 + 1, Relaxed);
         let is_in_the_way = kind == Kind::LockWait as u8;
-        is_long.then_some(if is_in_the_way { GiveUp::InTheWay } else { GiveUp::Blocked })
+        self.tell_let_go(
+            step,
+            match obstacle {
+                _ if is_in_the_way => LetGo::InTheWay,
+                Obstacle::Perhaps(_) => LetGo::PerhapsBlocked,
+                _ => LetGo::Blocked,
+            },
+        );
+        Some(if is_in_the_way { GiveUp::InTheWay } else { GiveUp::Blocked })
+    }
+
+    fn tell_let_go(&self, step: u8, why: LetGo) {
+        with_board(|board| told::let_go(&board.plan, self.thread, step, why));
     }
 
     fn give_up(&self, step: u8, why: GiveUp, now: u64) -> Going {

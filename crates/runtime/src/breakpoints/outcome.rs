@@ -2,12 +2,14 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use unpick_events::schedule::{
-    MOST_OUTCOME_WORDS, OUTCOME_MAGIC, OUTCOME_PLACE_WORDS, OUTCOME_STEP_WORDS, OUTCOME_WORDS,
-    outcome,
+    LetGo, MOST_OUTCOME_WORDS, MOST_SEEN, OUTCOME_MAGIC, OUTCOME_PLACE_WORDS, OUTCOME_SEEN_WORDS,
+    OUTCOME_STEP_WORDS, OUTCOME_WORDS, outcome, outcome_seen,
 };
 
+use super::partners::{Sight, others_in_sight};
 use super::plan::Plan;
 use crate::sys;
+use crate::thread::Thread;
 
 static BASE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -53,6 +55,34 @@ pub fn of_step(step: u8, at: usize) -> &'static AtomicU64 {
 pub fn of_place(plan: &Plan, place: usize, at: usize) -> &'static AtomicU64 {
     let steps = plan.steps as usize * OUTCOME_STEP_WORDS;
     word(OUTCOME_WORDS + steps + place * OUTCOME_PLACE_WORDS + at)
+}
+
+/// A thread is let go because of others: who they are, for whoever looks at the recording. Only the first of those times is told that
+/// tell the most. The board must be held.
+pub fn let_go(plan: &Plan, held: &Thread, step: u8, why: LetGo) {
+    if word(outcome::LET_GO).load(Relaxed) >= why as u64 {
+        return;
+    }
+    // Whoever reads it while it is being written finds nobody.
+    word(outcome::SEEN).store(0, Release);
+    word(outcome::LET_GO).store(why as u64, Relaxed);
+    word(outcome::LET_GO_AT).store(step as u64, Relaxed);
+    let mut seen = 0;
+    others_in_sight(held, |sight: Sight| {
+        if seen < MOST_SEEN {
+            of_seen(plan, seen, outcome_seen::THREAD).store(sight.thread.into(), Relaxed);
+            of_seen(plan, seen, outcome_seen::NEXT_ORDINAL).store(sight.next_ordinal, Relaxed);
+            seen += 1;
+        }
+    });
+    word(outcome::SEEN).store(seen as u64, Release);
+}
+
+/// Words of threads come after those of all places.
+fn of_seen(plan: &Plan, seen: usize, at: usize) -> &'static AtomicU64 {
+    let steps = plan.steps as usize * OUTCOME_STEP_WORDS;
+    let places = plan.entries().len() * OUTCOME_PLACE_WORDS;
+    word(OUTCOME_WORDS + steps + places + seen * OUTCOME_SEEN_WORDS + at)
 }
 
 pub fn add(counter: &AtomicU64, amount: u64) {

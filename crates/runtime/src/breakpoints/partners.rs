@@ -27,6 +27,8 @@ pub struct Standing {
     pub held_since_change: AtomicU64,
     /// Its number in the kernel.
     kernel_id: AtomicU32,
+    /// The number of the event after the last one by which it synchronised.
+    next_ordinal: AtomicU64,
 }
 
 impl Standing {
@@ -37,6 +39,7 @@ impl Standing {
         self.held.iter().for_each(|lock| lock.store(0, Relaxed));
         self.held_for.iter().for_each(|steps| steps.store(0, Relaxed));
         self.takes_for.store(0, Relaxed);
+        self.next_ordinal.store(0, Relaxed);
     }
 
     fn add_lock(&self, lock: u64) {
@@ -105,6 +108,11 @@ pub fn note_synchronisation(thread: &Thread, kind: Kind, flags: u16, object: u64
     standing.waits.store(waits, Release);
 }
 
+/// The event by which the thread synchronises is recorded. Whoever finds the thread sleeping finds this as well.
+pub fn note_recorded(thread: &Thread) {
+    thread.standing.next_ordinal.store(thread.hot().time.get().into(), Relaxed);
+}
+
 fn waits_for_others(kind: Kind, flags: u16) -> bool {
     match kind {
         Kind::LockWait => flags & TIMED == 0,
@@ -131,15 +139,40 @@ pub enum Obstacle {
     Certain(u8),
 }
 
+/// All threads but one, by number.
+fn others_than(held: &Thread) -> impl Iterator<Item = (u16, &'static Thread)> {
+    let numbers = 1..=thread::threads_so_far().min(thread::MAX_THREADS as u32) as u16;
+    let threads = numbers.filter_map(|number| Some((number, thread::thread_with_number(number)?)));
+    threads.filter(move |(_, other)| !core::ptr::eq(*other, held))
+}
+
+/// A thread, and how many of its events there are.
+pub struct Sight {
+    pub thread: u16,
+    pub next_ordinal: u64,
+}
+
+/// Tells the held thread, then those that wait for a lock it has, then all others that wait.
+pub fn others_in_sight(held: &Thread, mut tell: impl FnMut(Sight)) {
+    tell(Sight { thread: held.number(), next_ordinal: held.hot().time.get().into() });
+    for first in [true, false] {
+        for (thread, other) in others_than(held) {
+            let standing = &other.standing;
+            let is_waiting = standing.waits.load(Acquire) != 0;
+            if is_waiting && standing.waits_for_lock_of(held) == first {
+                tell(Sight { thread, next_ordinal: standing.next_ordinal.load(Relaxed) });
+            }
+        }
+    }
+}
+
 /// What stands in the way of others while `held` is; `changes` is what was counted last.
 pub fn obstacle(held: &Thread, changes: u32) -> Obstacle {
     if thread::is_one_coming() {
         return Obstacle::None;
     }
     let mut company = Company::default();
-    for number in 1..=thread::threads_so_far().min(thread::MAX_THREADS as u32) as u16 {
-        let other = thread::thread_with_number(number);
-        let Some(other) = other.filter(|other| !core::ptr::eq(*other, held)) else { continue };
+    for (_, other) in others_than(held) {
         if other.standing.waits_for_lock_of(held) && other.standing.sleeps() {
             return Obstacle::Certain(Kind::LockWait as u8);
         }

@@ -202,6 +202,23 @@ impl Outcome {
         self.words[schedule::OUTCOME_WORDS + step * schedule::OUTCOME_STEP_WORDS + at]
     }
 
+    /// Why a thread was let go of which `seen` tells.
+    pub fn let_go(&self) -> Option<schedule::LetGo> {
+        schedule::LetGo::from_word(self.word(schedule::outcome::LET_GO))
+    }
+
+    /// The threads that were seen then, each with the number of its next event: the held one first.
+    pub fn seen(&self) -> Vec<(u16, u64)> {
+        let steps = self.word(schedule::outcome::STEPS) as usize;
+        let places = self.word(schedule::outcome::PLACES) as usize;
+        let start = schedule::OUTCOME_WORDS
+            + steps * schedule::OUTCOME_STEP_WORDS
+            + places * schedule::OUTCOME_PLACE_WORDS;
+        let threads = self.words[start..].chunks_exact(schedule::OUTCOME_SEEN_WORDS);
+        let threads = threads.take(self.word(schedule::outcome::SEEN) as usize);
+        threads.map(|words| (words[0] as u16, words[1])).collect()
+    }
+
     pub fn arming(&self, place: usize) -> Option<schedule::Arming> {
         let steps = self.word(schedule::outcome::STEPS) as usize;
         let places = schedule::OUTCOME_WORDS + steps * schedule::OUTCOME_STEP_WORDS;
