@@ -1,17 +1,19 @@
 //! `unpick rank`: ranks the runs of a hunt again, in another way; nothing is run.
 //!
-//! Takes   a store with labelled runs, a formula, a mode, windows.      Gives  findings, as `unpick hunt` does.
+//! Takes   a store with labelled runs, a formula, a mode, windows; what was confirmed of its findings before.
+//! Gives   findings, as `unpick hunt` does; those that are still the same with their verdicts.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{Findings, HangGroup};
+use unpick_findings::{Finding, Findings, HangGroup, Supporter};
 use unpick_problem::{Problem, exit};
-use unpick_run_store::Store;
+use unpick_run_store::{Store, StoredRun};
 
-use crate::conclude::{View, findings_of};
+use crate::conclude::{View, findings_of, understudies_of};
 use crate::contradiction::contradiction;
 use crate::hunt::{print, write_file};
+use crate::show::{self, FINDINGS_FILE};
 use crate::supported::Guidance;
 use crate::terminal;
 
@@ -42,6 +44,7 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
     if let Some(guidance) = Guidance::of_runs(&rank.store, &runs)? {
         guidance.support(&mut findings, &runs);
     }
+    rank.take_over_verdicts(&mut findings, &store, &runs)?;
     let json = findings.to_json() + "\n";
     match rank.json.as_deref() {
         Some(file) if file == Path::new("-") => print(&json)?,
@@ -68,6 +71,58 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
         (_, false) if counts.passed > 0 => exit::FINDINGS,
         _ => exit::NO_CORRELATION,
     }))
+}
+
+impl Rank {
+    /// What forcing has shown of a finding stays true however it is ranked.
+    fn take_over_verdicts(
+        &self,
+        findings: &mut Findings,
+        store: &Store,
+        runs: &[StoredRun],
+    ) -> Result<(), Problem> {
+        // Without earlier findings there are no verdicts.
+        let Ok(earlier) = show::read(&self.store.join(FINDINGS_FILE)) else { return Ok(()) };
+        for before in earlier.findings.iter().filter(|before| before.confirmed.is_some()) {
+            let is_it = |finding: &Finding| finding.is_same(before);
+            if !findings.findings.iter().any(is_it) {
+                self.promote(before, findings, store, runs)?;
+            }
+        }
+        findings.take_over_confirmations(&earlier);
+        Ok(())
+    }
+
+    /// Puts what was confirmed before in front of the finding that it supports now.
+    fn promote(
+        &self,
+        before: &Finding,
+        findings: &mut Findings,
+        store: &Store,
+        runs: &[StoredRun],
+    ) -> Result<(), Problem> {
+        let formula = findings.formula.clone();
+        // Most likely it is where it was.
+        let mut all: Vec<&mut Finding> = findings.findings.iter_mut().collect();
+        all.sort_by_key(|finding| finding.rank != before.rank);
+        for finding in all.into_iter().filter(|finding| may_support(before, finding)) {
+            let understudies = understudies_of(store, runs, &formula, finding)?;
+            if let Some(promoted) = understudies.into_iter().find(|one| one.is_same(before)) {
+                // These are of the cause, whatever leads.
+                let reconstruction = finding.reconstruction.take();
+                let invariants = std::mem::take(&mut finding.invariants);
+                *finding = Finding { reconstruction, invariants, ..promoted };
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a pattern may be among those that support a finding, of which some only are told.
+fn may_support(before: &Finding, finding: &Finding) -> bool {
+    let is_it = |supporter: &Supporter| supporter.pattern == before.pattern;
+    finding.further_supporters > 0 || finding.supporters.iter().any(is_it)
 }
 
 fn report(findings: &Findings, store: &Path) -> String {

@@ -165,6 +165,8 @@ fn a_confirmed_cause_is_shown() {
     assert_eq!(found["findings"][0]["confirmed"]["verdict"], "cause", "{found:#}");
     let shown = "confirmed: cause — forced 5 of 5 failed, inverted 0 of 5";
     hunted.unpick(&["show", "1"]).ends_with(0).says(shown).says("unpick reproduce 1\n");
+    let again = hunted.json(&["rank", "--formula", "ochiai"], "findings.schema.json", 66);
+    assert_eq!(again["findings"][0]["confirmed"], found["findings"][0]["confirmed"], "{again:#}");
 }
 
 #[test]

@@ -93,6 +93,13 @@ impl Findings {
     }
 }
 
+impl Finding {
+    /// Whether two findings, of two rankings, are one.
+    pub fn is_same(&self, other: &Finding) -> bool {
+        is_same(self, other)
+    }
+}
+
 /// Of the same run, with the same accesses. Names may be others: they are told apart by code.
 pub(crate) fn is_same(one: &Finding, other: &Finding) -> bool {
     let code = |finding: &Finding| {
