@@ -145,8 +145,7 @@ impl Check {
         checked: Checked,
     ) -> Result<Checked, Problem> {
         let Matched { plan, changes } = matched;
-        let plan = self.plan.applied_to(plan, None);
-        let plan = Plan { budget: plan.budget.min(forcing.timeout() / HELD_PART), ..plan };
+        let plan = as_checked(self.plan.applied_to(plan, None), forcing);
         let bar = terminal::progress_bar(u64::from(self.runs), self.quiet);
         let time = self.time.unwrap_or(USUAL_TIME);
         let tally = repeat(forcing, Some(&plan), self.runs, Some(time), &bar)?;
@@ -216,6 +215,11 @@ impl Check {
             (false, true) => end_of_command_line(&words_of(reproducer), None),
         }
     }
+}
+
+/// A plan as it is forced for a check: being held must not look like a hang.
+pub fn as_checked(plan: Plan, forcing: &Forcing) -> Plan {
+    Plan { budget: plan.budget.min(forcing.timeout() / HELD_PART), ..plan }
 }
 
 fn read(file: &Path) -> Result<Reproducer, Problem> {

@@ -297,12 +297,30 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_is_run() {
     assert_eq!(refused.stdout, "");
     let missing = later.check(&["nowhere.toml"]).ends_with(2);
     assert!(missing.stderr.contains("a reproducer cannot be read"), "{}", missing.stderr);
-    let never = Hunted::bank().unpick(&["reproduce", "1", "--pause", "0"]).ends_with(2);
-    assert!(never.stderr.contains("--pause"), "{}", never.stderr);
 }
 
 #[test]
-fn a_pinned_file_can_be_written_without_trying() {
+fn what_makes_no_run_fail_is_written_and_told() {
+    let hunted = Hunted::new("bank");
+    let file = hunted.folder.path().join("bug.toml");
+    // Left alone by its arguments, no thread comes to any step.
+    let pin = ["pin", "1", "-o", "bug.toml", "--", "./bank", "closed"];
+    let pinned = hunted.unpick(&pin).ends_with(68);
+    let words = [
+        "error: the reproducer is written, but none of 5 runs forced by it failed\n",
+        "  file: bug.toml\n",
+        "no thread ever came there",
+        "  next: ",
+    ];
+    assert!(words.iter().all(|word| pinned.stderr.contains(word)), "{}", pinned.stderr);
+    assert!(fs::read_to_string(file).unwrap().contains("arguments = [\"closed\"]"));
+}
+
+#[test]
+fn a_pinned_file_is_tried_unless_that_is_not_wanted() {
+    let tried = Hunted::bank().unpick(&["pin", "1"]).ends_with(0);
+    let words = "unpick: tried: 5 of 5 runs forced by the file failed\n";
+    assert!(tried.stderr.contains(words), "{}", tried.stderr);
     let pinned = Hunted::bank().pin(&["1", "--no-try", "--pause", "70ms", "--bound", "2"]);
     assert!(pinned.contains("pause-ms = 70\n") && pinned.contains("bound = 2\n"), "{pinned}");
     assert!(pinned.starts_with("# A reproducer of unpick"), "{pinned}");

@@ -14,7 +14,8 @@ pub mod exit {
     pub const FINDINGS: u8 = 66;
     /// Failing runs were seen, but nothing goes with them.
     pub const NO_CORRELATION: u8 = 67;
-    /// A reproducer says nothing about the program as it is now: its code is not there, or was never reached.
+    /// A reproducer says nothing about the program as it is now: its code is not there, or was never reached; or, just made, it makes no
+    /// run fail.
     pub const DOES_NOT_APPLY: u8 = 68;
     /// Unpick itself failed; the program under test is not to blame.
     pub const OWN_FAULT: u8 = 70;
@@ -39,6 +40,11 @@ impl Problem {
     /// Unpick, the machine or the disk failed (exit code 70).
     pub fn own_fault(what: impl Into<String>) -> Self {
         Self::new(what, exit::OWN_FAULT)
+    }
+
+    /// A reproducer says nothing about the program (exit code 68).
+    pub fn does_not_apply(what: impl Into<String>) -> Self {
+        Self::new(what, exit::DOES_NOT_APPLY)
     }
 
     fn new(what: impl Into<String>, exit_code: u8) -> Self {
