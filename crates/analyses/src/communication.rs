@@ -26,6 +26,7 @@ mod entries;
 mod features;
 mod gathering;
 mod lives;
+mod moments;
 mod reconstruct;
 mod regions;
 mod result;
@@ -33,6 +34,7 @@ mod stamps;
 mod stretches;
 mod tally;
 mod touches;
+mod way_back;
 
 pub use baselines::{AccessRank, EdgeRank, by_accesses, by_edges};
 pub use builder::{GraphBuilder, SharedAccess};
@@ -44,6 +46,7 @@ pub use reconstruct::{
 };
 pub use regions::Region;
 pub use result::{Edge, Graph, Node, RunGraphs, SeenAccess};
+pub use way_back::WayBack;
 
 use serde::{Deserialize, Serialize};
 

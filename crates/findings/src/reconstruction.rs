@@ -40,16 +40,19 @@ pub struct ReconstructionList {
 pub struct Reconstruction {
     /// Among all of its hunt; equal scores share a rank.
     pub rank: u32,
-    /// The product of the four that follow, but for zeros.
+    /// The product of frequency, consistency, earliness, and of overlap from a half to 1.
     pub score: f64,
     /// Share of failing runs with it by share of passing runs with it.
     pub buggy_frequency: f64,
-    /// How different the numbers of contexts are, from 0 to 1.
+    /// How different the numbers of contexts are, from 0 to 1. Not part of the score.
     pub context_variation: f64,
     /// Mean confidence of what is around it.
     pub consistency: f64,
     /// 1 if nothing as suspicious comes before it.
     pub earliness: f64,
+    /// Share of its failing runs in which both threads were at work at the same time. Earlier versions did not say.
+    #[serde(default = "whole")]
+    pub overlap: f64,
     pub failed_runs: u32,
     pub passed_runs: u32,
     /// What both threads must just have been through, newest first: `lr`, `lw`, `rr`, `rw`. Empty: it does not matter.
@@ -57,6 +60,10 @@ pub struct Reconstruction {
     pub sink_context: Vec<String>,
     /// Before, the write, between, who met it, after: in this order.
     pub points: Vec<CodePoint>,
+}
+
+fn whole() -> f64 {
+    1.0
 }
 
 /// Where a code point stands.
@@ -231,6 +238,7 @@ impl<'r> ReconstructionWords<'r> {
             context_variation: one.context_variation,
             consistency: one.consistency,
             earliness: one.earliness,
+            overlap: one.overlap,
             failed_runs: one.failed,
             passed_runs: one.passed,
             source_context: context_words(one.edge.source.context),

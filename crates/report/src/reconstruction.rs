@@ -37,13 +37,13 @@ pub fn of_finding(one: &Reconstruction, runs: &Runs, style: &Style) -> String {
 
 fn figures(one: &Reconstruction, runs: &Runs) -> String {
     format!(
-        "rank {}, score {:.2} (frequency {:.2}, contexts {:.2}, consistency {:.2}, earliness {:.2}); in {} of {} failing and {} of {} passing runs",
+        "rank {}, score {:.2} (frequency {:.2}, consistency {:.2}, earliness {:.2}, overlap {:.2}); in {} of {} failing and {} of {} passing runs",
         one.rank,
         one.score,
         one.buggy_frequency,
-        one.context_variation,
         one.consistency,
         one.earliness,
+        one.overlap,
         one.failed_runs,
         runs.failed,
         one.passed_runs,

@@ -46,6 +46,7 @@ fn reconstruction(first_line: u32) -> Reconstruction {
         context_variation: 1.0,
         consistency: 0.94,
         earliness: 1.0,
+        overlap: 1.0,
         failed_runs: 25,
         passed_runs: 0,
         source_context: Vec::new(),

@@ -212,17 +212,18 @@ impl View<'_> {
         let [source, sink] = [one.edge.source, one.edge.sink].map(|node| self.point(node));
         let contexts = [one.edge.source, one.edge.sink].map(|node| node.context.to_string());
         format!(
-            "#{} {:.2} (B {:.2} C {:.2} R {:.2} E {:.2}; {}/{}): [{prefix}] {} -> [{body}] {} [{suffix}]; {contexts:?}",
+            "#{} {:.2} (B {:.2} R {:.2} E {:.2} O {:.2}; {}/{}): [{prefix}] {} -> [{body}] {} [{suffix}]; {contexts:?} {:?}",
             one.rank,
             one.score,
             one.buggy_frequency,
-            one.context_variation,
             one.consistency,
             one.earliness,
+            one.overlap,
             one.failed,
             one.passed,
             brief(source),
-            brief(sink)
+            brief(sink),
+            one.edge.way_back
         )
     }
 }

@@ -38,7 +38,7 @@ pub fn consistency(confidences: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The product of the features that are not zero.
-pub fn score(features: [f64; 4]) -> f64 {
+pub fn score(features: [f64; 3]) -> f64 {
     features.into_iter().filter(|feature| *feature != 0.0).product()
 }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_feature_that_is_zero_does_not_count() {
-        assert_eq!(score([26.0, 0.0, 0.5, 1.0]), 13.0);
-        assert_eq!(score([4.0, 0.5, 0.0, 1.0]), 2.0);
+        assert_eq!(score([26.0, 0.0, 0.5]), 13.0);
+        assert_eq!(score([4.0, 0.5, 0.0]), 2.0);
     }
 }

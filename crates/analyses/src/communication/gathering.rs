@@ -6,9 +6,10 @@ use crate::ranking::{CodeBook, CodeReading, ExampleAccess, Translation};
 
 use super::context::CONTEXT_LENGTH;
 use super::reconstruct::{Contexts, EdgeKey, Limits, Member, NodeKey, Reconstruction};
-use super::regions::{Region, nearest, region};
+use super::regions::{Region, region};
 use super::result::{Edge, Graph, Node, RunGraphs};
-use super::tally::{Occurrence, edge_keys, length_of, lengths, node_key};
+use super::tally::{Keys, Occurrence, length_of, node_key};
+use super::way_back::Scene;
 
 /// What stands somewhere in a smaller share of runs is chance, even if nothing else is there.
 const LEAST: f64 = 0.25;
@@ -32,6 +33,8 @@ pub struct Around {
     members: FxHashMap<(Region, NodeKey), MemberTally>,
     /// Sum over the runs of how early its sink was among those that go as well with failing: 1 for the first.
     earliness: f64,
+    /// In how many of them both threads were at work.
+    overlap: u32,
     occurrences: u32,
 }
 
@@ -69,28 +72,54 @@ impl Gathering {
         let translation = code.enter_code(&run.modules, &run.sites);
         let reading =
             CodeReading { stacks: &run.stacks, blocks: &run.blocks, translation: &translation };
-        let by_sites = self.limits.contexts == Contexts::AnyLength;
         for (graph, process) in run.graphs.iter().zip(0..) {
-            let is_told = |node: &&Node| by_sites || node.communicates;
-            let nodes: Vec<Node> = graph.nodes.iter().filter(is_told).copied().collect();
-            let latest = self.latest(graph, &translation);
+            let keys = Keys::new(graph, &translation, self.limits.contexts);
+            let latest = self.latest(graph, &keys);
             self.add_earliness(&latest);
-            for (place, edge) in latest {
-                self.add_around(place, graph, &nodes, edge, &translation);
+            match &keys.moments {
+                Some(moments) => {
+                    for (place, edge) in latest {
+                        let scene = Scene::of(graph, moments, edge);
+                        self.around[place].overlap += u32::from(scene.were_both_at_work);
+                        let told = scene.told();
+                        let here = |region: Region| {
+                            told[region as usize]
+                                .iter()
+                                .map(|moment| (&graph.nodes[moment.node as usize], moment.thread))
+                                .collect()
+                        };
+                        self.add_around(place, edge, here, &translation);
+                    }
+                }
+                None => self.add_as_in_paper(graph, latest, &translation),
             }
             graph.nodes.iter().for_each(|node| self.add_example(node, process, &reading));
         }
     }
 
-    /// For each chosen edge that a graph has, its latest occurrence: with shorter contexts, several edges can be the same.
-    fn latest<'g>(
-        &self,
-        graph: &'g Graph,
+    fn add_as_in_paper(
+        &mut self,
+        graph: &Graph,
+        latest: FxHashMap<usize, &Edge>,
         translation: &Translation,
-    ) -> FxHashMap<usize, &'g Edge> {
+    ) {
+        let Limits { around, body, .. } = self.limits;
+        let nodes: Vec<Node> =
+            graph.nodes.iter().filter(|node| node.communicates).copied().collect();
+        for (place, edge) in latest {
+            let here = |at: Region| {
+                let (first, rest) = region(&nodes, edge, at, around, body);
+                first.iter().chain(rest).map(|node| (node, node.thread)).collect()
+            };
+            self.add_around(place, edge, here, translation);
+        }
+    }
+
+    /// For each chosen edge that a graph has, its latest occurrence: with shorter contexts, several edges can be the same.
+    fn latest<'g>(&self, graph: &'g Graph, keys: &Keys<'_>) -> FxHashMap<usize, &'g Edge> {
         let mut latest: FxHashMap<usize, &Edge> = FxHashMap::default();
         for edge in &graph.edges {
-            for key in edge_keys(graph, edge, translation, lengths(self.limits.contexts)) {
+            for key in keys.of(edge) {
                 if let Some(&place) = self.places.get(&key) {
                     let known = latest.entry(place).or_insert(edge);
                     if known.sink_time < edge.sink_time {
@@ -102,7 +131,7 @@ impl Gathering {
         latest
     }
 
-    /// Those that go about as well with failing are rivals, but for those that need longer contexts to do so.
+    /// Those that go about as well with failing are rivals, but for those that take more to tell.
     fn add_earliness(&mut self, latest: &FxHashMap<usize, &Edge>) {
         let rivals = latest.iter().filter(|(place, _)| **place < self.leading);
         let rivals: Vec<(u8, u32)> =
@@ -116,12 +145,12 @@ impl Gathering {
         }
     }
 
-    fn add_around(
+    /// Counts the nodes that are told in each region, with the threads they were of.
+    fn add_around<'n>(
         &mut self,
         place: usize,
-        graph: &Graph,
-        nodes: &[Node],
         edge: &Edge,
+        here: impl Fn(Region) -> Vec<(&'n Node, u16)>,
         translation: &Translation,
     ) {
         // What tells members apart.
@@ -130,39 +159,20 @@ impl Gathering {
             Contexts::AnyLength => 0,
         };
         for at in Region::ALL {
-            let here = self.told_in(at, graph, nodes, edge);
+            let here = here(at);
             let all = here.len().max(1) as f64;
-            for (node, number) in here.into_iter().zip(0_u32..) {
+            for ((node, thread), number) in here.into_iter().zip(0_u32..) {
                 let key = (at, node_key(node, translation, length));
                 let member = self.around[place].members.entry(key).or_default();
                 if member.last_run != self.runs {
                     member.last_run = self.runs;
                     member.runs += 1;
-                    member.with_source += u32::from(node.thread == edge.source_thread);
-                    member.with_sink += u32::from(node.thread == edge.sink_thread);
+                    member.with_source += u32::from(thread == edge.source_thread);
+                    member.with_sink += u32::from(thread == edge.sink_thread);
                     member.places += f64::from(number) / all;
                 }
             }
         }
-    }
-
-    /// The nodes that are told in a region, by time.
-    fn told_in<'g>(
-        &self,
-        at: Region,
-        graph: &'g Graph,
-        nodes: &'g [Node],
-        edge: &Edge,
-    ) -> Vec<&'g Node> {
-        if self.limits.contexts == Contexts::Whole {
-            let (first, rest) = region(nodes, edge, at, self.limits.around, self.limits.body);
-            return first.iter().chain(rest).collect();
-        }
-        let mut near = nearest(nodes, edge, at);
-        near.extend(own_access(graph, edge, at));
-        near.sort_unstable_by_key(|node| node.time);
-        near.dedup_by_key(|node| node.time);
-        near
     }
 
     /// An example with known calls is better than one without.
@@ -189,6 +199,10 @@ impl Gathering {
 impl Around {
     pub fn earliness(&self) -> f64 {
         self.earliness / f64::from(self.occurrences.max(1))
+    }
+
+    pub fn overlap(&self) -> f64 {
+        f64::from(self.overlap) / f64::from(self.occurrences.max(1))
     }
 
     /// The nodes of a region that are in at least half as many runs as the one that is in most, and in not too few.
@@ -220,16 +234,6 @@ impl Around {
             })
             .collect()
     }
-}
-
-/// What the sink's thread did to the location before the source, and the source's after the sink: not in the paper.
-fn own_access<'g>(graph: &'g Graph, edge: &Edge, region: Region) -> Option<&'g Node> {
-    let number = match region {
-        Region::Prefix => edge.before,
-        Region::Body => None,
-        Region::Suffix => edge.after,
-    };
-    number.map(|number| &graph.nodes[number as usize])
 }
 
 impl RunGraphs {

@@ -2,7 +2,7 @@
 //!
 //! Takes   the graphs of all runs, twice.
 //! Gives   for the best edges by buggy frequency: prefix, body and suffix over all failing runs that have the edge, with the
-//!         share of these runs in which each node stood there; the three features, score and rank.
+//!         share of these runs in which each node stood there; the features, score and rank.
 //! Cost    one look-up per edge and run, then `around` to `body` steps per chosen edge and failing run.
 
 use std::borrow::Borrow;
@@ -19,6 +19,7 @@ use super::gathering::{Around, Gathering};
 use super::regions::Region;
 use super::result::RunGraphs;
 use super::tally::{Occurrence, Tally, compare_places};
+use super::way_back::WayBack;
 
 /// How much is reconstructed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct Limits {
 pub enum Contexts {
     /// As the paper has it: edges whose nodes have different contexts are different, and so are nodes of regions.
     Whole,
-    /// The beginnings of contexts count as well: two sites are told once, by what of their contexts goes best with failing. Nodes of
+    /// The beginnings of contexts count as well, and ways back: two sites are told once, by what goes best with failing. Nodes of
     /// regions are told apart by their sites only.
     #[default]
     AnyLength,
@@ -55,7 +56,7 @@ impl Default for Limits {
 }
 
 /// Edges with at least this share of the best buggy frequency go about as well with failing.
-const NEARLY: f64 = 0.8;
+const NEARLY: f64 = 0.6;
 /// Who comes first is asked of so many.
 const MOST_RIVALS: usize = 200;
 
@@ -87,6 +88,8 @@ impl NodeKey {
 pub struct EdgeKey {
     pub source: NodeKey,
     pub sink: NodeKey,
+    /// What goes the other way nearby; none: it does not matter.
+    pub way_back: Option<WayBack>,
 }
 
 /// A node that stood in a region.
@@ -109,11 +112,14 @@ pub struct Reconstruction {
     pub failed: u32,
     pub passed: u32,
     pub buggy_frequency: f64,
+    /// Counts with whole contexts only.
     pub context_variation: f64,
     pub consistency: f64,
     /// Whether its sink comes before those of other edges that go as well with failing: 1 if always. A cause comes before its effects.
     /// Not in the paper: always 1 with whole contexts.
     pub earliness: f64,
+    /// Share of its failing runs in which both threads were at work at the same time. Not in the paper: always 1 with whole contexts.
+    pub overlap: f64,
     pub score: f64,
     /// One more than the number of those with a higher score.
     pub rank: u32,
@@ -192,11 +198,19 @@ fn reconstruction(
     contexts: Contexts,
 ) -> Reconstruction {
     let members = Region::ALL.map(|region| around.members(region, occurrence.failed, contexts));
-    let consistency = consistency(members.iter().flatten().map(|member| member.confidence));
-    // By the paper's rule a feature of zero counts for more than a small one. That is as it is; beside it, none counts for half.
-    let (variation, earliness) = match contexts {
-        Contexts::Whole => (context_variation, 1.0),
-        Contexts::AnyLength => ((1.0 + context_variation) / 2.0, around.earliness()),
+    let confidences = members.iter().flatten().map(|member| member.confidence);
+    let (consistency, earliness, overlap) = match contexts {
+        Contexts::Whole => (consistency(confidences), 1.0, 1.0),
+        // The two ends are what is surest of a reconstruction: few members are no reason for doubt.
+        Contexts::AnyLength => {
+            (consistency(confidences.chain([1.0, 1.0])), around.earliness(), around.overlap())
+        }
+    };
+    let score = match contexts {
+        Contexts::Whole => score([buggy_frequency, context_variation, consistency]),
+        Contexts::AnyLength => {
+            score([buggy_frequency, consistency, earliness * (1.0 + overlap) / 2.0])
+        }
     };
     Reconstruction {
         edge,
@@ -206,7 +220,8 @@ fn reconstruction(
         context_variation,
         consistency,
         earliness,
-        score: score([buggy_frequency, variation, consistency, earliness]),
+        overlap,
+        score,
         rank: 0,
         members,
     }

@@ -12,8 +12,10 @@ use crate::ranking::{CodeBook, RunCounts, Translation};
 use super::GraphOptions;
 use super::context::CONTEXT_LENGTH;
 use super::features::{Share, buggy_frequency};
+use super::moments::Moments;
 use super::reconstruct::{Contexts, EdgeKey, LabelledGraphs, NodeKey};
 use super::result::{Edge, Graph, Node, RunGraphs};
+use super::way_back::Scene;
 
 /// In how many runs an edge occurred.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +33,7 @@ pub struct Tally {
     pub code: CodeBook,
     pub edges: FxHashMap<EdgeKey, Occurrence>,
     options: Option<GraphOptions>,
-    lengths: &'static [usize],
+    contexts: Contexts,
 }
 
 impl Tally {
@@ -45,7 +47,7 @@ impl Tally {
             code: CodeBook::default(),
             edges: FxHashMap::default(),
             options: None,
-            lengths: lengths(contexts),
+            contexts,
         };
         for run in runs {
             tally.runs.add(run.label);
@@ -74,8 +76,9 @@ impl Tally {
         let translation = self.code.enter_code(&run.modules, &run.sites);
         let number = self.runs.total();
         for graph in &run.graphs {
+            let keys = Keys::new(graph, &translation, self.contexts);
             for edge in &graph.edges {
-                for key in edge_keys(graph, edge, &translation, self.lengths) {
+                for key in keys.of(edge) {
                     let occurrence = self.edges.entry(key).or_default();
                     if occurrence.last_run != number {
                         occurrence.last_run = number;
@@ -93,8 +96,8 @@ impl Tally {
         buggy_frequency(failing, passing)
     }
 
-    /// The edges of failing runs by buggy frequency, then by how many failing runs have them, then the shortest contexts, then by
-    /// place.
+    /// The edges of failing runs by buggy frequency, then by how many failing runs have them, then by how little tells them,
+    /// ways back before contexts, then by place.
     pub fn by_buggy_frequency(&self) -> Vec<(EdgeKey, Occurrence)> {
         let failing = self.edges.iter().filter(|(_, occurrence)| occurrence.failed > 0);
         let mut ranked: Vec<_> = failing.map(|(key, occurrence)| (*key, *occurrence)).collect();
@@ -102,6 +105,7 @@ impl Tally {
             (self.buggy_frequency(others).total_cmp(&self.buggy_frequency(ones)))
                 .then(others.failed.cmp(&ones.failed))
                 .then(length_of(one).cmp(&length_of(other)))
+                .then(one.way_back.is_none().cmp(&other.way_back.is_none()))
                 .then_with(|| compare_places(one, other, &self.code))
         });
         ranked
@@ -123,17 +127,21 @@ impl Tally {
 
 /// By place, so that the order is always the same.
 pub fn compare_places(one: &EdgeKey, other: &EdgeKey, code: &CodeBook) -> Ordering {
-    let place = |node: &NodeKey| {
-        let site = code.sites[node.site as usize];
-        (site.module, site.offset, node.context)
+    let site = |number: u32| {
+        let site = code.sites[number as usize];
+        (site.module, site.offset)
     };
-    let places = |edge: &EdgeKey| (place(&edge.source), place(&edge.sink));
-    places(one).cmp(&places(other))
+    let place = |node: &NodeKey| (site(node.site), node.context);
+    let ends = |edge: &EdgeKey| (place(&edge.source), place(&edge.sink));
+    let back = |edge: &EdgeKey| edge.way_back.map(|way| way.sites().map(site).collect::<Vec<_>>());
+    (ends(one).cmp(&ends(other)))
+        .then_with(|| back(one).cmp(&back(other)))
+        .then_with(|| one.way_back.cmp(&other.way_back))
 }
 
-/// How many communications its contexts hold.
+/// How much it takes to tell it: communications of contexts, and a way back.
 pub fn length_of(edge: &EdgeKey) -> u8 {
-    edge.source.length + edge.sink.length
+    edge.source.length + edge.sink.length + u8::from(edge.way_back.is_some())
 }
 
 fn is_whole(node: &NodeKey) -> bool {
@@ -141,7 +149,7 @@ fn is_whole(node: &NodeKey) -> bool {
 }
 
 /// The lengths at which contexts are looked at.
-pub fn lengths(contexts: Contexts) -> &'static [usize] {
+fn lengths(contexts: Contexts) -> &'static [usize] {
     match contexts {
         Contexts::Whole => &[CONTEXT_LENGTH],
         Contexts::AnyLength => &[0, 1, 2, 3, CONTEXT_LENGTH],
@@ -152,18 +160,38 @@ pub fn node_key(node: &Node, translation: &Translation, length: usize) -> NodeKe
     NodeKey::new(translation.sites[node.site as usize], node.context, length)
 }
 
-/// An edge with contexts of all these lengths.
-pub fn edge_keys(
-    graph: &Graph,
-    edge: &Edge,
-    translation: &Translation,
+/// What the edges of a graph are told apart by.
+pub struct Keys<'g> {
+    graph: &'g Graph,
+    translation: &'g Translation,
     lengths: &'static [usize],
-) -> impl Iterator<Item = EdgeKey> {
-    let ends = [edge.source, edge.sink].map(|number| graph.nodes[number as usize]);
-    let node = |end: &Node, length: usize| node_key(end, translation, length);
-    let sources = lengths.iter().map(|&length| node(&ends[0], length)).collect::<Vec<_>>();
-    let sinks = lengths.iter().map(|&length| node(&ends[1], length)).collect::<Vec<_>>();
-    sources
-        .into_iter()
-        .flat_map(move |source| sinks.clone().into_iter().map(move |sink| EdgeKey { source, sink }))
+    /// None where ways back do not count.
+    pub moments: Option<Moments>,
+}
+
+impl<'g> Keys<'g> {
+    pub fn new(graph: &'g Graph, translation: &'g Translation, contexts: Contexts) -> Keys<'g> {
+        let moments = (contexts == Contexts::AnyLength).then(|| Moments::of(graph));
+        Keys { graph, translation, lengths: lengths(contexts), moments }
+    }
+
+    /// An edge with contexts of all lengths, and without contexts by its ways back.
+    pub fn of(&self, edge: &Edge) -> Vec<EdgeKey> {
+        let ends = [edge.source, edge.sink].map(|number| &self.graph.nodes[number as usize]);
+        let [sources, sinks] = ends.map(|end| {
+            let key = |&length: &usize| node_key(end, self.translation, length);
+            self.lengths.iter().map(key).collect::<Vec<_>>()
+        });
+        let mut keys: Vec<EdgeKey> = Vec::with_capacity(sources.len() * sinks.len());
+        for &source in &sources {
+            keys.extend(sinks.iter().map(|&sink| EdgeKey { source, sink, way_back: None }));
+        }
+        if let Some(moments) = &self.moments {
+            let [source, sink] = ends.map(|end| node_key(end, self.translation, 0));
+            let ways = Scene::of(self.graph, moments, edge).ways_back().into_iter();
+            let ways = ways.map(|way| Some(way.translated(&self.translation.sites)));
+            keys.extend(ways.map(|way_back| EdgeKey { source, sink, way_back }));
+        }
+        keys
+    }
 }
