@@ -54,7 +54,7 @@ pub struct Check {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Forced runs per file
-    #[arg(long, value_name = "N", default_value_t = USUAL_RUNS)]
+    #[arg(long, value_name = "N", default_value_t = USUAL_RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// At most this long per file; 1m if it is not given
     #[arg(long, value_name = "TIME", value_parser = duration)]

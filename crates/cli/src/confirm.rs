@@ -49,7 +49,7 @@ pub struct Confirm {
     #[arg(long, value_name = "N", default_value_t = USUAL_TOP)]
     top: usize,
     /// Runs of each kind: forced, inverted, left alone
-    #[arg(long, value_name = "N", default_value_t = USUAL_RUNS)]
+    #[arg(long, value_name = "N", default_value_t = USUAL_RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// At most this long
     #[arg(long, value_name = "TIME", value_parser = duration)]

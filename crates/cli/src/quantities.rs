@@ -40,9 +40,9 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     });
     let seconds = long.or_else(|| nanoseconds(text).ok().map(|time| time as f64 / 1e9));
     let allowed = seconds.filter(|seconds| (1e-3..1e9).contains(seconds));
-    allowed
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "expected a time such as 500ms, 5s, 2m, 1h or 7d".to_owned())
+    allowed.map(Duration::from_secs_f64).ok_or_else(|| {
+        "expected a time of at least 1ms, such as 500ms, 5s, 2m, 1h or 7d".to_owned()
+    })
 }
 
 /// `0.01` or `1%`: in parts per million.

@@ -48,7 +48,7 @@ pub struct Reproduce {
     #[arg(long, value_name = "RUN")]
     run: Option<u64>,
     /// How many runs; without it 100, but no longer than a minute
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
     /// At most this long
     #[arg(long, value_name = "TIME", value_parser = duration)]

@@ -300,6 +300,23 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_is_run() {
 }
 
 #[test]
+fn no_time_and_no_runs_are_refused() {
+    let later = Later::of("bank", lost_update(), &[]);
+    for option in ["--pause", "--budget", "--timeout", "--time"] {
+        for refused in [
+            Hunted::bank().unpick(&["reproduce", "1", option, "0"]),
+            later.check(&["bug.toml", option, "0ms"]),
+        ] {
+            let refused = refused.ends_with(2);
+            let words = [option, "expected a time of at least 1ms"];
+            assert!(words.iter().all(|word| refused.stderr.contains(word)), "{}", refused.stderr);
+        }
+    }
+    let none = later.check(&["bug.toml", "--runs", "0"]).ends_with(2);
+    assert!(none.stderr.contains("0 is not in 1.."), "{}", none.stderr);
+}
+
+#[test]
 fn what_makes_no_run_fail_is_written_and_told() {
     let hunted = Hunted::new("bank");
     let file = hunted.folder.path().join("bug.toml");

@@ -59,6 +59,7 @@ fn nonsense_is_refused_and_told() {
     let cases = [
         ("pause-ms = 1000", "pause-ms = 0", "who never waits forces nothing"),
         ("budget-ms = 10000", "budget-ms = 0", "who never waits forces nothing"),
+        ("pause-ms = 1000", "pause-us = 0", "who never waits forces nothing"),
         ("pause-ms = 1000", "pause-ms = 100000000", "at most an hour"),
         ("pause-ms = 1000", "pause-ms = -1", "pause-ms"),
         ("pause-ms = 1000", "patience = 1000", "unknown field `patience`"),
@@ -104,6 +105,13 @@ fn a_thread_waits_in_one_place_at_a_time() {
     let one = &one[..one.rfind("[[step]]").unwrap()];
     let problem = Reproducer::from_toml(one, "one.toml").unwrap_err().to_string();
     assert!(problem.contains("2 to 16 steps, not 1"), "{problem}");
+}
+
+#[test]
+fn a_deadlock_is_a_meeting_already() {
+    let pattern = "pattern = \"deadlock\"";
+    let problem = refused_in("deadlock.toml", pattern, &format!("{pattern}\nmeet = true"));
+    assert!(problem.contains("in a deadlock all meet anyway"), "{problem}");
 }
 
 #[test]
