@@ -2,8 +2,9 @@
 //!
 //! Takes   the number of communications (default 10000000; a tenth and a hundredth of it are measured first); `--out FILE` replaces
 //!         this benchmark's section there.
-//! Gives   per size: seconds of processor time from an event file in memory to the stored graph, nanoseconds per communication,
-//!         nodes, edges, stored bytes; the most memory the process ever had, the made-up recording included.
+//! Gives   per size: seconds from an event file in memory to the stored graph, on the clock and on the processor (other work on the
+//!         machine lengthens the former, and by what it takes of the caches the latter, too); nanoseconds of processor time per
+//!         communication; nodes, edges, stored bytes; the most memory the process ever had, the made-up recording included.
 #![forbid(unsafe_code)]
 
 #[path = "../made_up.rs"]
@@ -14,12 +15,13 @@ mod processor_time;
 mod telling;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use made_up::{peak_megabytes, recording_of};
 use processor_time::processor_seconds;
 use telling::tell;
 use unpick_analyses::communication::{Collector, GraphOptions, RunGraphs};
-use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
+use unpick_bench_results::{Figure, command_line, figures_table, machine, setting, table, verdict};
 use unpick_recording::Recording;
 
 /// Of communications of a made-up recording so many are wanted by default.
@@ -39,7 +41,9 @@ struct Size {
     nodes: usize,
     edges: usize,
     stored_bytes: usize,
+    /// On the processor.
     seconds: f64,
+    seconds_by_clock: f64,
     peak_megabytes: u64,
 }
 
@@ -54,6 +58,7 @@ impl Size {
             self.nodes.to_string(),
             self.edges.to_string(),
             (self.stored_bytes / 1000).to_string(),
+            format!("{:.2}", self.seconds_by_clock),
             format!("{:.2}", self.seconds),
             format!("{:.0}", self.nanoseconds()),
             self.peak_megabytes.to_string(),
@@ -64,16 +69,18 @@ impl Size {
 fn measure(wanted: u64) -> Size {
     let trial = graphs_of(&recording_of(1, 100_000)).communications;
     let bytes = recording_of(1, wanted * 100_000 / trial);
-    let started = processor_seconds();
+    let (started, clock) = (processor_seconds(), Instant::now());
     let graphs = graphs_of(&bytes);
     let stored_bytes = graphs.to_bytes().len();
-    let seconds = processor_seconds() - started;
+    let (seconds, seconds_by_clock) =
+        (processor_seconds() - started, clock.elapsed().as_secs_f64());
     Size {
         communications: graphs.communications,
         nodes: graphs.graphs.iter().map(|graph| graph.nodes.len()).sum(),
         edges: graphs.graphs.iter().map(|graph| graph.edges.len()).sum(),
         stored_bytes,
         seconds,
+        seconds_by_clock,
         peak_megabytes: peak_megabytes(),
     }
 }
@@ -87,8 +94,13 @@ fn graphs_of(bytes: &[u8]) -> RunGraphs {
 
 fn section(sizes: &[Size]) -> String {
     let command = command_line("unpick-bench-throughput --bin graphs", std::env::args());
-    let further = [format!("command: `{command}`"), "one process, one core; processor time".into()];
-    let head = ["communications", "nodes", "edges", "stored KB", "s", "ns each", "peak MB"];
+    let further = [
+        format!("load averages after the last run: {}", machine::load()),
+        format!("command: `{command}`"),
+        "one thread; figures by processor time".to_owned(),
+    ];
+    let head =
+        ["communications", "nodes", "edges", "stored KB", "s by clock", "s", "ns each", "peak MB"];
     let rows = std::iter::once(head.map(str::to_owned).to_vec());
     let rows: Vec<_> = rows.chain(sizes.iter().map(Size::row)).collect();
     let parts = [
