@@ -11,12 +11,11 @@ use unpick_findings::{Confirmation, Finding, Findings, HangGroup};
 use unpick_problem::Problem;
 use unpick_subjects::{Subject, Twin};
 
-use super::unpick::{Reproduced, Unpick};
+use super::unpick::{Checked, Reproduced, Unpick};
 use crate::options::Options;
 
 /// Runs of each kind for a confirmation.
 const CONFIRMED_BY: u32 = 10;
-const CHECKED_BY: u32 = 20;
 
 /// What was seen of a subject.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -29,11 +28,18 @@ pub struct Row {
     pub verdict: Option<Confirmation>,
     /// Other findings that were called the cause.
     pub wrong_causes: u32,
-    /// Exit codes of `unpick check` on the buggy and on the fixed twin.
-    pub buggy: Option<i32>,
-    pub fixed: Option<i32>,
+    /// What the reproducer says about the twins.
+    #[serde(default)]
+    pub pinned: Option<Pinned>,
     /// What went wrong.
     pub trouble: Option<String>,
+}
+
+/// What `unpick check` says about the buggy and about the fixed twin.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Pinned {
+    pub buggy: Option<Checked>,
+    pub fixed: Option<Checked>,
 }
 
 impl Row {
@@ -42,8 +48,10 @@ impl Row {
         let verdict = self.verdict.map_or("no verdict", Confirmation::name);
         let trouble = self.trouble.as_deref().unwrap_or_default();
         format!(
-            "{}, {failed} of {runs} failed, {hits} hit; {verdict}, {} wrong; check {:?}, fixed {:?} {trouble}",
-            self.pattern, self.wrong_causes, self.buggy, self.fixed
+            "{}, {failed} of {runs} failed, {hits} hit; {verdict}, {} wrong; pinned {} {trouble}",
+            self.pattern,
+            self.wrong_causes,
+            self.pinned.as_ref().map_or_else(String::new, Pinned::in_short)
         )
     }
 
@@ -58,11 +66,34 @@ impl Row {
     }
 }
 
+impl Pinned {
+    /// `20 of 20, 0 of 20 (cannot-come-about)`: failures in the buggy twin, and in the fixed one with the answer.
+    pub fn in_short(&self) -> String {
+        let failures = |checked: &Checked| format!("{} of {}", checked.failed, checked.runs);
+        let buggy = self.buggy.as_ref().map_or_else(|| "-".to_owned(), failures);
+        let with_answer = |checked: &Checked| format!("{} ({})", failures(checked), checked.answer);
+        let fixed = self.fixed.as_ref().map_or_else(|| "-".to_owned(), with_answer);
+        format!("{buggy}, {fixed}")
+    }
+
+    /// The reproducer makes the buggy twin fail.
+    pub fn fails(&self) -> bool {
+        self.buggy.as_ref().is_some_and(|checked| checked.failed > 0)
+    }
+
+    /// It makes the fixed twin fail.
+    pub fn spoils(&self) -> bool {
+        self.fixed.as_ref().is_some_and(|checked| checked.failed > 0)
+    }
+}
+
 /// What is seen of a subject, or was seen the last time if that will do. Each is kept as soon as it is there.
 pub fn measure(subject: &Subject, command: &Path, options: &Options) -> Result<Row, Problem> {
     let file = options.folder_of(subject)?.join("measured.json");
     let kept = fs::read_to_string(&file).ok().filter(|_| options.again);
-    if let Some(row) = kept.and_then(|text| serde_json::from_str(&text).ok()) {
+    let kept: Option<Row> = kept.and_then(|text| serde_json::from_str(&text).ok());
+    // Some were measured before reproducers were.
+    if let Some(row) = kept.filter(|row| row.pinned.is_some() || row.trouble.is_some()) {
         return Ok(row);
     }
     let row = measure_anew(subject, command, options)?;
@@ -118,11 +149,24 @@ fn fill(
     let hung = hang.map(|hang| hang.example_run);
     row.reproduced = unpick.reproduce(hung, options.runs)?;
     judge(row, subject, &unpick.confirm(CONFIRMED_BY)?);
-    let file = unpick.pin(hung)?;
-    row.buggy = unpick.check(&file, buggy, &subject.arguments, CHECKED_BY);
-    let fixed = build(subject, Twin::Fixed, Tool::Unpick(command), &options.work()?)?;
-    row.fixed = unpick.check(&file, &fixed, &subject.arguments, CHECKED_BY);
+    row.pinned = Some(pinned(subject, unpick, hung, buggy, command, options)?);
     Ok(())
+}
+
+fn pinned(
+    subject: &Subject,
+    unpick: &Unpick<'_>,
+    hung: Option<u32>,
+    buggy: &Path,
+    command: &Path,
+    options: &Options,
+) -> Result<Pinned, Problem> {
+    let file = unpick.pin(hung)?;
+    let fixed = build(subject, Twin::Fixed, Tool::Unpick(command), &options.work()?)?;
+    Ok(Pinned {
+        buggy: unpick.check(&file, buggy, &subject.arguments),
+        fixed: unpick.check(&file, &fixed, &subject.arguments),
+    })
 }
 
 /// A deadlock or a lost notification, if that is how failing runs failed.

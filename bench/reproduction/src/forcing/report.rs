@@ -3,7 +3,7 @@
 use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 use unpick_findings::Confirmation;
 
-use super::measure::Row;
+use super::measure::{Pinned, Row};
 
 /// Failing runs of a hundred.
 const TARGET: f64 = 0.99;
@@ -12,8 +12,6 @@ const SLOWEST: f64 = 1.4;
 const SERVERS: [&str; 6] =
     ["mysql-log", "mysql-log-rust", "mysql-case5", "mysql-case2", "jigsaw", "jigsaw-rust"];
 const LATEST: f64 = 1000.0;
-/// `unpick check`: the bug is there; it is not.
-const FAILS: i32 = 66;
 
 pub fn section(rows: &[Row], load_before: &str) -> String {
     let command = command_line("unpick-bench-reproduction", std::env::args());
@@ -32,7 +30,7 @@ pub fn section(rows: &[Row], load_before: &str) -> String {
 }
 
 const NOTE: &str = "`alone` is the same instrumented program with nothing forced and no delays. `until` is the median time from the start of a run until the order came \
-about, in milliseconds. `check` is what the reproducer says about the buggy and about the fixed twin (66: fails, 0: passes, 68: it does not apply, or was never reached).";
+about, in milliseconds. `pinned` is how many of 20 runs of `unpick check` failed by the reproducer that `unpick pin` makes of it, in the buggy and in the fixed twin, and what it says of the fixed one.";
 
 fn share(row: &Row) -> f64 {
     f64::from(row.reproduced.failed) / f64::from(row.reproduced.runs.max(1))
@@ -44,7 +42,8 @@ fn figures(rows: &[Row]) -> Vec<Figure> {
     let failing = count(&|row| share(row) >= TARGET);
     let causes = count(&|row| row.verdict == Some(Confirmation::Cause));
     let wrong: u32 = rows.iter().map(|row| row.wrong_causes).sum();
-    let spoilt = count(&|row| row.fixed == Some(FAILS));
+    let pinned = count(&|row| row.pinned.as_ref().is_some_and(Pinned::fails));
+    let spoilt = count(&|row| row.pinned.as_ref().is_some_and(Pinned::spoils));
     let middle = median(rows.iter().filter_map(Row::ratio).collect());
     let servers = rows.iter().filter(|row| SERVERS.contains(&row.name.as_str()));
     let until: Vec<f64> = servers.filter_map(|row| row.reproduced.median_until_hit_ms).collect();
@@ -76,6 +75,12 @@ fn figures(rows: &[Row]) -> Vec<Figure> {
             measured: format!("{latest:.0}"),
             verdict: verdict(latest < LATEST),
         },
+        counted(
+            "buggy twins that fail under the reproducer",
+            all.to_string(),
+            pinned,
+            pinned == all,
+        ),
         counted("fixed twins that fail under the reproducer", "0".to_owned(), spoilt, spoilt == 0),
     ]
 }
@@ -98,7 +103,7 @@ fn subjects_table(rows: &[Row]) -> String {
         "until",
         "verdict",
         "wrong causes",
-        "check: buggy, fixed",
+        "pinned: buggy, fixed",
     ];
     let head = head.map(str::to_owned).to_vec();
     table(&[vec![head], rows.iter().map(line).collect()].concat())
@@ -108,7 +113,6 @@ fn line(row: &Row) -> Vec<String> {
     let forced = &row.reproduced;
     let mean = |time: f64, runs: u32| format!("{:.0}", time / f64::from(runs.max(1)));
     let alone = forced.left_alone.as_ref();
-    let code = |code: Option<i32>| code.map_or_else(|| "-".to_owned(), |code| code.to_string());
     let verdict = row.verdict.map_or("-", Confirmation::name);
     vec![
         row.name.clone(),
@@ -122,6 +126,6 @@ fn line(row: &Row) -> Vec<String> {
         forced.median_until_hit_ms.map_or_else(String::new, |until| format!("{until:.0}")),
         row.trouble.clone().unwrap_or_else(|| verdict.to_owned()),
         row.wrong_causes.to_string(),
-        format!("{}, {}", code(row.buggy), code(row.fixed)),
+        row.pinned.as_ref().map_or_else(|| "-".to_owned(), Pinned::in_short),
     ]
 }

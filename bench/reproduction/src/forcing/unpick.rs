@@ -6,7 +6,10 @@ use std::process::{Command, Output};
 
 use serde::{Deserialize, Serialize};
 use unpick_findings::Findings;
-use unpick_problem::Problem;
+use unpick_problem::{Problem, exit};
+
+/// Forced runs of a check.
+const CHECKED_BY: u32 = 20;
 
 /// The command, in the folder of one subject.
 pub struct Unpick<'a> {
@@ -75,7 +78,7 @@ impl Unpick<'_> {
         Findings::from_json(&text).map_err(|error| self.failed(&words, &format!("{error:?}")))
     }
 
-    /// Keeps a reproducer; gives its file.
+    /// Keeps a reproducer; gives its file. That no run failed by it when it was made is seen in the check.
     pub fn pin(&self, deadlock: Option<u32>) -> Result<PathBuf, Problem> {
         let run = deadlock.map(|run| run.to_string());
         let mut words = vec!["pin"];
@@ -84,7 +87,9 @@ impl Unpick<'_> {
             None => words.push("1"),
         }
         let output = self.run(&words)?;
-        if !output.status.success() {
+        let is_written =
+            [Some(0), Some(exit::DOES_NOT_APPLY.into())].contains(&output.status.code());
+        if !is_written {
             return Err(self.failed(&words, &String::from_utf8_lossy(&output.stderr)));
         }
         let file = self.folder.join("reproducer.toml");
@@ -93,18 +98,28 @@ impl Unpick<'_> {
         Ok(file)
     }
 
-    /// The exit code of a check of a program.
-    pub fn check(
-        &self,
-        file: &Path,
-        program: &Path,
-        arguments: &[String],
-        runs: u32,
-    ) -> Option<i32> {
+    /// Checks a program.
+    pub fn check(&self, file: &Path, program: &Path, arguments: &[String]) -> Option<Checked> {
         let (file, program) = (file.to_string_lossy(), program.to_string_lossy());
-        let runs = runs.to_string();
-        let mut words = vec!["check", &file, "--runs", &runs, "--", &program];
+        let runs = CHECKED_BY.to_string();
+        let mut words =
+            vec!["check", &file, "--quiet", "--runs", &runs, "--json", "-", "--", &program];
         words.extend(arguments.iter().map(String::as_str));
-        self.run(&words).ok()?.status.code()
+        let output = self.run(&words).ok()?;
+        let answers: Answers = serde_json::from_slice(&output.stdout).ok()?;
+        answers.files.into_iter().next()
     }
+}
+
+/// What `unpick check --json` says of one file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Checked {
+    pub answer: String,
+    pub runs: u32,
+    pub failed: u32,
+}
+
+#[derive(Deserialize)]
+struct Answers {
+    files: Vec<Checked>,
 }
