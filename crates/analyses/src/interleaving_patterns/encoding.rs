@@ -121,6 +121,7 @@ fn other_version(name: &str, version: u8) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interleaving_patterns::result::{Holding, Touch};
     use crate::interleaving_patterns::{CodeModule, Collector, Options};
 
     fn with_header(version: u8, tables: Vec<u8>) -> Vec<u8> {
@@ -135,6 +136,54 @@ mod tests {
         let found = (&run.accesses, &run.patterns, &run.hidden_pairs, &run.seen_sites);
         let counts = (run.processes, run.pairs, run.left_out);
         with_header(VERSION_3, postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
+    }
+
+    /// As builds of version 2 wrote it: of locks that are held their numbers only, of accesses neither whole lengths nor libraries.
+    fn version_2_of(run: &RunPatterns) -> Vec<u8> {
+        let code = (&run.options, &run.modules, &run.sites, &run.stacks);
+        let numbers = |held: &Vec<Holding>| held.iter().map(|held| held.lock).collect();
+        let lock_sets: Vec<Vec<u32>> = run.lock_sets.iter().map(numbers).collect();
+        let accesses: Vec<_> = run
+            .accesses
+            .iter()
+            .map(|access| {
+                let Access { process, thread, touch, atomic, .. } = *access;
+                let Access { site, stack, lock_set, index, memory, length, .. } = *access;
+                (process, thread, touch, atomic, site, stack, lock_set, index, memory, length)
+            })
+            .collect();
+        let memory = (&run.locks, &lock_sets, &run.blocks);
+        let found = (&accesses, &run.patterns, &run.hidden_pairs, &run.seen_sites);
+        let counts = (run.processes, run.pairs, run.left_out);
+        with_header(VERSION_2, postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
+    }
+
+    #[test]
+    fn version_2_is_read_and_knows_neither_acquisitions_nor_whole_lengths() {
+        let mut run = Collector::new(Options::default()).finish();
+        let memory = Memory::Other { address: 4096 };
+        run.sites.push(CodeSite { module: None, offset: 7 });
+        run.locks.push(Lock { memory, kind: "mutex".into(), shared: false, site: 0, stack: 0 });
+        run.lock_sets.push(vec![Holding { lock: 0, acquisition: None }]);
+        run.accesses.push(Access {
+            process: 0,
+            thread: 2,
+            touch: Touch::Write,
+            atomic: false,
+            library: false,
+            site: 0,
+            stack: 0,
+            lock_set: 1,
+            index: 5,
+            memory,
+            length: 4,
+            whole_length: 0,
+        });
+        assert_eq!(RunPatterns::from_bytes(&version_2_of(&run), "stored").unwrap(), run);
+        let mut known = run.clone();
+        known.lock_sets[1][0].acquisition = Some(3);
+        (known.accesses[0].library, known.accesses[0].whole_length) = (true, 8);
+        assert_eq!(RunPatterns::from_bytes(&version_2_of(&known), "stored").unwrap(), run);
     }
 
     #[test]
