@@ -41,6 +41,8 @@ fn build_as(feature: &str, crate_type: &str) -> PathBuf {
         .arg(&target)
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        // It would undo the optimisation across crates by which the runtime keeps its rules.
+        .env_remove("CARGO_INCREMENTAL")
         .output()
         .expect("cargo starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
