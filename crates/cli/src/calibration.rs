@@ -1,16 +1,18 @@
 //! How long to hold threads, and how often, so that a forced order makes the program fail.
 //!
 //! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed.
-//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to eighteen that do not.
+//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to nineteen that do not, and twelve more for
+//!         each of the best three of these.
 //!
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
 //! harm yet, a thread that goes on at once may be faster than the harm that another is about to do, and one that is held too long at one
 //! object misses its partner at the next.
 
+use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use unpick_problem::Problem;
-use unpick_reproduce::{Plan, Purpose};
+use unpick_reproduce::{Plan, PlanStep, Purpose};
 
 use crate::forcing::{Forcing, PlanOptions};
 use crate::reproduce::{Tally, repeat};
@@ -18,6 +20,9 @@ use crate::reproduce::{Tally, repeat};
 /// Each choice is tried so often; one under which all of them fail, more often, as long as it takes no longer than `LONG_ENOUGH`.
 const RUNS: u32 = 4;
 const MOST_RUNS: u32 = 24;
+/// If none will do: so many of them are tried again, so often.
+const BEST: usize = 3;
+const MORE_RUNS: u32 = 12;
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
 const SHORT: Duration = Duration::from_millis(3);
 const VERY_SHORT: Duration = Duration::from_micros(300);
@@ -31,7 +36,7 @@ pub fn calibrated(
     time: Option<Duration>,
 ) -> Result<Plan, Problem> {
     let until = time.map(|time| Instant::now() + time);
-    let mut search = Search { forcing, until, best: None, arrivals: 0, is_unreached: false };
+    let mut search = Search { forcing, until, tried: Vec::new(), arrivals: 0, is_unreached: false };
     for choice in choices(&plan, options) {
         // Without a bound, and later, as with one and at once, if it was never reached.
         let is_without_bound = choice.bound == 0 && options.bound.is_none();
@@ -46,10 +51,11 @@ pub fn calibrated(
     if options.ignore_first.is_none() {
         for choice in later_choices(&plan, options, search.arrivals) {
             if search.try_out(choice)? {
-                break;
+                return Ok(search.best_or(plan));
             }
         }
     }
+    search.try_best_again()?;
     Ok(search.best_or(plan))
 }
 
@@ -68,43 +74,60 @@ pub fn fails_at_once(
 struct Search<'a> {
     forcing: &'a Forcing,
     until: Option<Instant>,
-    /// With the share of runs that failed by it, and that failed at all: the order may come about unseen.
-    best: Option<([f64; 2], Plan)>,
+    tried: Vec<Tried>,
     /// At the step that the fewest threads came to, in one run.
     arrivals: u64,
     /// By the last choice that neither met nor lingered nor hurried.
     is_unreached: bool,
 }
 
+/// What came of a choice.
+struct Tried {
+    choice: Plan,
+    runs: u32,
+    /// By the order; at all: it may come about unseen.
+    failed: [u32; 2],
+}
+
+impl Tried {
+    fn add(&mut self, tally: &Tally) {
+        self.runs += tally.usable();
+        self.failed[0] += tally.failed_hits;
+        self.failed[1] += tally.failed;
+    }
+
+    fn shares(&self) -> [f64; 2] {
+        self.failed.map(|failed| f64::from(failed) / f64::from(self.runs.max(1)))
+    }
+}
+
 impl Search<'_> {
     /// Tries a choice; whether it will do, or has to.
     fn try_out(&mut self, choice: Plan) -> Result<bool, Problem> {
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
-        if self.best.is_some() && left.is_some_and(|left| left.is_zero()) {
+        if !self.tried.is_empty() && self.is_time_over() {
             return Ok(true);
         }
-        let tally = self.trial(&choice, left)?;
-        let (runs, failed) = (tally.usable().max(1), tally.failed_hits);
-        let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / u64::from(runs)).min();
+        let tally = self.trial(&choice, RUNS)?;
+        let runs = u64::from(tally.usable().max(1));
+        let arrivals = tally.outcome.steps.iter().map(|step| step.arrived / runs).min();
         self.arrivals = self.arrivals.max(arrivals.unwrap_or(0));
-        if choice.linger.is_zero() && !choice.meet && !choice.eager {
+        if is_plain(&choice) {
             self.is_unreached = tally.hits == 0;
         }
-        let shares = [failed, tally.failed].map(|failed| f64::from(failed) / f64::from(runs));
-        if self.best.as_ref().is_none_or(|(most, _)| shares > *most) {
-            self.best = Some((shares, choice));
-        }
-        Ok(tally.usable() == 0 || failed == tally.usable())
+        let mut tried = Tried { choice, runs: 0, failed: [0; 2] };
+        tried.add(&tally);
+        self.tried.push(tried);
+        Ok(tally.usable() == 0 || tally.failed_hits == tally.usable())
     }
 
     /// Some runs; more of them as long as all fail.
-    fn trial(&self, choice: &Plan, left: Option<Duration>) -> Result<Tally, Problem> {
+    fn trial(&self, choice: &Plan, runs: u32) -> Result<Tally, Problem> {
         let hidden = indicatif::ProgressBar::hidden();
-        let begun = Instant::now();
-        let mut tally = repeat(self.forcing, Some(choice), RUNS, left, &hidden)?;
+        let (begun, left) = (Instant::now(), self.left());
+        let mut tally = repeat(self.forcing, Some(choice), runs, left, &hidden)?;
         let most = left.map_or(LONG_ENOUGH, |left| left.min(LONG_ENOUGH));
         while tally.failed_hits == tally.runs
-            && (RUNS..MOST_RUNS).contains(&tally.runs)
+            && (runs..MOST_RUNS).contains(&tally.runs)
             && begun.elapsed() < most
         {
             let Some(run) = self.forcing.run(Some(choice))? else { break };
@@ -113,28 +136,68 @@ impl Search<'_> {
         Ok(tally)
     }
 
-    fn best_or(self, plan: Plan) -> Plan {
-        self.best.map_or(plan, |(_, plan)| plan)
+    /// Four runs tell little: those that did best make some more.
+    fn try_best_again(&mut self) -> Result<(), Problem> {
+        self.tried.sort_by(|one, other| most_first(one.shares(), other.shares()));
+        for at in 0..self.tried.len().min(BEST) {
+            if self.tried[at].failed[1] == 0 || self.is_time_over() {
+                break;
+            }
+            let more = self.trial(&self.tried[at].choice, MORE_RUNS)?;
+            self.tried[at].add(&more);
+        }
+        Ok(())
     }
+
+    fn left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    }
+
+    fn is_time_over(&self) -> bool {
+        self.left().is_some_and(|left| left.is_zero())
+    }
+
+    /// Of several that did equally well the first.
+    fn best_or(mut self, plan: Plan) -> Plan {
+        self.tried.sort_by(|one, other| most_first(one.shares(), other.shares()));
+        self.tried.into_iter().next().map_or(plan, |best| best.choice)
+    }
+}
+
+fn most_first(one: [f64; 2], other: [f64; 2]) -> Ordering {
+    other.partial_cmp(&one).unwrap_or(Ordering::Equal)
+}
+
+/// Whether it forces the order as it is, and at once.
+fn is_plain(choice: &Plan) -> bool {
+    choice.linger.is_zero() && !choice.meet && !choice.eager && !choice.undisturbed
 }
 
 /// Once with the usual pause first: that costs the least.
 fn choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
-    let mut choices = lasting_choices(plan, options);
-    let usual = choices.remove(0);
-    let lingering = |choice: &Plan| Plan { linger: LINGER, ..choice.clone() };
+    let mut lasting = lasting_choices(plan, options);
+    let usual = lasting.remove(0);
     let meeting = |ignored: u64| Plan { meet: true, ignored, ..usual.clone() };
     let can_linger = options.linger.is_none();
     let can_hurry = plan.steps.len() > 2 && !plan.eager;
     let is_deadlock = plan.steps.iter().any(|step| step.purpose == Purpose::Meeting);
     let can_meet = !is_deadlock && options.ignore_first.is_none() && !plan.meet;
-    let mut all = vec![usual.clone()];
-    all.extend(can_linger.then(|| lingering(&usual)));
+    let mut all = Vec::new();
+    all.extend(can_be_disturbed(plan).then(|| Plan { undisturbed: true, ..usual.clone() }));
+    all.push(usual.clone());
+    all.extend(can_linger.then(|| Plan { linger: LINGER, ..usual.clone() }));
     all.extend(can_hurry.then(|| Plan { eager: true, ..usual.clone() }));
     // Who goes through an array from the other end may miss its partner by one.
     all.extend([0, 1].into_iter().filter(|_| can_meet).map(meeting));
-    all.append(&mut choices);
+    all.append(&mut lasting);
     all
+}
+
+/// Whether a third thread may take the lock of the variable between two steps, at a place that is known: inside a library, where all come
+/// by who take such a lock.
+fn can_be_disturbed(plan: &Plan) -> bool {
+    let is_inside = |step: &PlanStep| step.gates.iter().any(|gate| gate.distance.is_some());
+    plan.steps.len() > 2 && !plan.undisturbed && plan.steps.iter().any(is_inside)
 }
 
 /// How long a thread is held, and how often.

@@ -61,6 +61,8 @@ pub mod header {
     pub const MEET: usize = 12;
     /// 1: a step does not wait until the thread of the step before is at its own next one.
     pub const EAGER: usize = 13;
+    /// 1: the lock at whose gate a thread with a role has waited is taken by no thread without one elsewhere, until the last step.
+    pub const UNDISTURBED: usize = 14;
 }
 
 /// What is done with the order.

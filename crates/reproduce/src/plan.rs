@@ -46,6 +46,8 @@ pub struct Plan {
     pub meet: bool,
     /// No step waits until the thread of the step before is at its own next one: that may go on as another thread.
     pub eager: bool,
+    /// While a thread waits to take a lock for its next step, and until the last one, no thread without a role takes that lock elsewhere.
+    pub undisturbed: bool,
     /// In their order.
     pub steps: Vec<PlanStep>,
 }
@@ -118,6 +120,7 @@ impl Plan {
             linger: Duration::ZERO,
             meet: false,
             eager: false,
+            undisturbed: false,
             steps,
         }
     }

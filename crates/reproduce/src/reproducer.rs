@@ -108,6 +108,9 @@ pub struct Reproducer {
     /// No step waits until the thread of the step before is at its own next one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub eager: bool,
+    /// While a thread waits to take a lock for its next step, no other takes it elsewhere.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub undisturbed: bool,
     /// What counts as failing; without it: an exit code other than 0, a signal, no end in time.
     #[serde(default, skip_serializing_if = "Oracle::is_default")]
     pub oracle: Oracle,

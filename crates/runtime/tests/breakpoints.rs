@@ -311,6 +311,33 @@ fn gates_let_another_in_between_two_critical_sections() {
     subject.run(&["sections"], &force(places)).printed("1\n").hit(1);
 }
 
+/// A thread's step between two of another; each takes the lock by a function that a third thread calls as well.
+fn between_two_takes(code: &Code) -> Schedule {
+    let take = code.call("take", "pthread_mutex_lock", 0);
+    let gate = |step, role, function: &str, nth| Place {
+        calls: vec![code.call(function, "take", nth)],
+        ..Place::gate(step, role, take)
+    };
+    let own = [gate(1, 1, "lets_look_and_adds", 0), gate(2, 0, "takes_twice", 1)];
+    force(between_two_sections(code).into_iter().chain(own).collect())
+}
+
+#[test]
+fn others_stand_aside_while_a_role_waits_for_its_lock() {
+    let subject = Subject::ordered();
+    let schedule = between_two_takes(&subject.code);
+    subject.run(&["disturbed", "20000"], &schedule).printed("0 1\n").hit(1);
+    let undisturbed = Schedule { undisturbed: true, ..schedule };
+    subject.run(&["disturbed", "50"], &undisturbed).printed("1 1\n").hit(1);
+}
+
+#[test]
+fn who_stands_aside_goes_on_if_the_others_wait_for_it() {
+    let subject = Subject::ordered();
+    let undisturbed = Schedule { undisturbed: true, ..between_two_takes(&subject.code) };
+    subject.run(&["disturbed", "to-its-end"], &undisturbed).printed("0 1\n").hit(1);
+}
+
 #[test]
 fn a_condition_variable_between_two_steps() {
     let subject = Subject::ordered();

@@ -170,6 +170,7 @@ impl Tally {
             "linger_ms": milliseconds(plan.linger),
             "meet": plan.meet,
             "eager": plan.eager,
+            "undisturbed": plan.undisturbed,
             "left_alone": alone.map(|alone| json!({
                 "runs": alone.usable(),
                 "failed": alone.failed,

@@ -59,6 +59,7 @@ impl Plan {
         words[header::LINGER] = nanoseconds(self.linger);
         words[header::MEET] = u64::from(self.meet);
         words[header::EAGER] = u64::from(self.eager);
+        words[header::UNDISTURBED] = u64::from(self.undisturbed);
         words
     }
 

@@ -41,6 +41,7 @@ impl Reproducer {
             linger: Duration::from_micros(self.linger_us.into()),
             meet: self.meet,
             eager: self.eager,
+            undisturbed: self.undisturbed,
             ..Plan::forcing(steps)
         };
         Ok(Matched { plan: plan.completed(program), changes: matching.changes })

@@ -80,6 +80,7 @@ impl Reproducer {
             linger_us: u32::try_from(plan.linger.as_micros()).unwrap_or(u32::MAX),
             meet: plan.meet,
             eager: plan.eager,
+            undisturbed: plan.undisturbed,
             ..self
         }
     }
@@ -123,6 +124,7 @@ impl Pin<'_> {
             linger_us: 0,
             meet: false,
             eager: false,
+            undisturbed: false,
             oracle: self.subject.oracle.clone(),
             steps,
         }

@@ -9,7 +9,7 @@ use unpick_events::schedule::{
 
 use super::order::{Afterwards, Answer, Arrival, Bytes, GiveUp, Order};
 use super::outcome as told;
-use super::partners::{Obstacle, bit_of, obstacle};
+use super::partners::{ASIDE, Obstacle, bit_of, obstacle};
 use super::plan::{Entry, Plan};
 use super::{ON, arm};
 use crate::frames;
@@ -35,6 +35,8 @@ static CHANGES: AtomicU32 = AtomicU32::new(0);
 static TIMED_OUT: PerStep = [const { AtomicU32::new(0) }; MOST_STEPS];
 static BLOCKED: PerStep = [const { AtomicU32::new(0) }; MOST_STEPS];
 type PerStep = [AtomicU32; MOST_STEPS];
+/// How often a thread stood aside in vain.
+static ASIDE_IN_VAIN: AtomicU32 = AtomicU32::new(0);
 /// Nanoseconds that threads were held.
 static HELD: AtomicU64 = AtomicU64::new(0);
 
@@ -43,6 +45,8 @@ const SLICE: u64 = 500_000;
 /// Others are taken to be blocked if they were for so long.
 const CERTAIN_AFTER: u64 = 2_000_000;
 const PERHAPS_AFTER: u64 = 20_000_000;
+/// Who stands aside goes on before those it stands aside for give up.
+const ASIDE_AFTER: u64 = 1_000_000;
 /// A wait in vain halves the next, so often.
 const MOST_HALVINGS: u32 = 5;
 
@@ -176,7 +180,11 @@ fn come(thread: &Thread, site: usize, arguments: &Arguments) {
     loop {
         let seen = CHANGES.load(Acquire);
         match visit.ask() {
-            Answer::Pass => break,
+            Answer::Pass => {
+                if !visit.stands_aside() || wait.goes_on_aside(seen) == Going::Free {
+                    break;
+                }
+            }
             Answer::Make { step } => {
                 visit.makes(step);
                 break;
@@ -250,10 +258,49 @@ impl Visit<'_> {
                 .map(|(_, entry)| Arrival { entry, bytes: self.bytes(entry) });
             let before = board.order.counts;
             let answer = board.order.arrive(&board.plan, self.thread.number(), arrivals, now());
+            if board.plan.undisturbed
+                && matches!(answer, Answer::Wait { .. })
+                && self.is_at_gate(board)
+            {
+                board.order.guard(self.thread.number(), self.arguments.first);
+            }
             tell_counts(board, before);
             answer
         });
         answer.unwrap_or(Answer::Pass)
+    }
+
+    /// Whether it takes a lock here on the way to a step.
+    fn is_at_gate(&self, board: &Board) -> bool {
+        let mut entries = arm::entries_at(&board.plan, self.site);
+        entries.any(|(_, entry)| entry.purpose == Purpose::Gate && self.fits(entry))
+    }
+
+    /// Whether it waits here for steps of others, though it has none to make.
+    fn stands_aside(&self) -> bool {
+        let must = with_board(|board| {
+            board.plan.undisturbed && (self.takes_guarded_lock(board) || self.is_in_between(board))
+        });
+        must.unwrap_or(false)
+    }
+
+    /// Whether it takes a lock here that is kept for others, by calls that lead to no step.
+    fn takes_guarded_lock(&self, board: &mut Board) -> bool {
+        let mut entries = arm::entries_at(&board.plan, self.site);
+        let takes_lock = entries.any(|(_, entry)| entry.purpose == Purpose::Gate);
+        let (who, lock) = (self.thread.number(), self.arguments.first);
+        takes_lock
+            && !self.is_at_gate(board)
+            && board.order.stands_aside(&board.plan, who, lock, now())
+    }
+
+    /// Whether its access would come between the steps of others.
+    fn is_in_between(&self, board: &Board) -> bool {
+        let who = self.thread.number();
+        arm::entries_at(&board.plan, self.site).any(|(_, entry)| {
+            let arrival = Arrival { entry, bytes: self.bytes(entry) };
+            entry.purpose == Purpose::Step && board.order.keeps_away(&board.plan, who, &arrival)
+        })
     }
 
     fn bytes(&self, entry: &Entry) -> Bytes {
@@ -314,6 +361,10 @@ fn tell_counts(board: &Board, before: super::order::Counts) {
     }
 }
 
+fn is_budget_spent() -> bool {
+    with_board(|board| HELD.load(Relaxed) >= board.plan.budget).unwrap_or(true)
+}
+
 const BOUND_REACHED: u64 = 1;
 const BUDGET_SPENT: u64 = 2;
 
@@ -365,6 +416,39 @@ impl<'a> Wait<'a> {
             return Going::On;
         };
         self.give_up(step, why, now)
+    }
+
+    /// Waits a little while others make their steps. It is the first to go on where nobody can come: what it does may be what they
+    /// wait for.
+    fn goes_on_aside(&mut self, seen: u32) -> Going {
+        let Some(pause) = with_board(|board| board.plan.pause).filter(|_| super::are_on()) else {
+            return Going::Free;
+        };
+        let now = now();
+        if self.since == 0 {
+            self.since = now;
+            self.counted = now;
+        }
+        self.thread.standing.held_since_change.store((u64::from(seen) + 1) | ASIDE, Relaxed);
+        self.count_time(now);
+        let vain = ASIDE_IN_VAIN.load(Relaxed).min(MOST_HALVINGS);
+        let is_over = now.saturating_sub(self.since) >= pause >> vain;
+        if is_over || self.is_blocked_for(ASIDE_AFTER, seen, now) || is_budget_spent() {
+            ASIDE_IN_VAIN.fetch_add(1, Relaxed);
+            return Going::Free;
+        }
+        sys::wait_for_change(&CHANGES, seen, SLICE);
+        Going::On
+    }
+
+    /// Whether nobody can come, and has not been able to for so long.
+    fn is_blocked_for(&mut self, long: u64, seen: u32, now: u64) -> bool {
+        let obstacle = obstacle(self.thread, seen);
+        if CHANGES.load(Acquire) != seen || obstacle == Obstacle::None {
+            self.blocked_since = None;
+            return false;
+        }
+        now.saturating_sub(*self.blocked_since.get_or_insert(now)) >= long
     }
 
     /// Until it is to be looked around again.
@@ -455,7 +539,7 @@ impl<'a> Wait<'a> {
     }
 
     fn end(&mut self) {
-        if self.step.is_some() {
+        if self.since != 0 {
             self.thread.standing.held_since_change.store(0, Relaxed);
             self.count_time(now());
         }

@@ -12,6 +12,9 @@
 //! Where the threads of the first two steps shall meet, each waits at its step until the other is there on the same bytes. Who was there first
 //! goes on when the other has come for other bytes: so two that go through an array from its two ends meet somewhere. If the first step's
 //! thread is about to come to where the other waits it goes on itself: what it does on the way to its step may turn the other away.
+//! If it is undisturbed, a lock at whose gate a thread with a role has waited is not for others: who has no role and comes to take it by
+//! another way than the plan's stands aside until the last step. Where no gate is before that, everybody else who comes to a step on the
+//! same bytes does while only the last one is missing.
 //! **Serialise**: only one thread at a time is between the entrance of a role and its last step, or its exit if it has one. Who comes
 //! first waits for a second one: what nobody else comes near to need not be kept apart.
 //! **Reverse**: the first step waits until the last one has been made, and has not been for a little while.
@@ -194,6 +197,8 @@ pub struct Order {
     is_free: bool,
     /// All that the thread that asks lacks is that another comes to its next step.
     is_early: bool,
+    /// The lock that a thread with a role waited to take, since what is under way began; 0: none.
+    guarded: u64,
     next_excuse: usize,
     /// Counts meetings: who waits at one goes on when it has changed.
     meetings: u32,
@@ -266,6 +271,7 @@ impl Order {
             first_asked: None,
             is_free: false,
             is_early: false,
+            guarded: 0,
             next_excuse: 0,
             meetings: 0,
             met: [(0, 0); MOST_ROLES],
@@ -327,6 +333,33 @@ impl Order {
         self.note_first(who, answer);
         self.set_waiting(who, matches!(answer, Answer::Wait { .. }).then_some(waiting));
         answer
+    }
+
+    /// A thread that was told to wait is where it takes a lock: if it has a role, others stand aside from now on.
+    pub fn guard(&mut self, who: Who, lock: u64) {
+        if self.has_role(who) {
+            self.guarded = lock;
+        }
+    }
+
+    /// Whether a thread that takes a lock, and not on the way to a step, waits until others have made theirs.
+    pub fn stands_aside(&mut self, plan: &Plan, who: Who, lock: u64, now: u64) -> bool {
+        self.event_of(plan, who, now);
+        self.settle_by_time(plan, now);
+        let is_under_way = plan.mode == Mode::Force && plan.undisturbed && self.next > 0;
+        is_under_way && lock != 0 && self.guarded == lock && !self.has_role(who)
+    }
+
+    /// Whether a thread that is at a step, not in its turn, waits until the last one is made, which is all that is missing. Behind a gate
+    /// it would keep a lock from the thread that is to make it.
+    pub fn keeps_away(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
+        let is_last_missing = self.next > 0 && self.next + 1 == plan.steps;
+        let is_forced = plan.mode == Mode::Force && plan.undisturbed && is_last_missing;
+        let role = plan.role_of_step(self.next).filter(|_| is_forced && !plan.has_gate(self.next));
+        let owner = role.and_then(|role| self.roles[role as usize]);
+        owner.is_some_and(|owner| owner != who && self.is_waiting(owner))
+            && arrival.bytes.are_known()
+            && self.fits_variable(arrival)
     }
 
     /// The next event of a thread has come: the step it was making is made.
@@ -485,6 +518,7 @@ impl Order {
         self.variables = [None; MOST_VARIABLES];
         self.since = now;
         self.hasty = None;
+        self.guarded = 0;
     }
 
     fn force(&mut self, plan: &Plan, who: Who, arrival: &Arrival<'_>, now: u64) -> Answer {

@@ -12,6 +12,9 @@ use crate::thread::{self, Thread};
 /// Locks a thread holds beyond this many are not known.
 const MOST_LOCKS: usize = 16;
 
+/// In what a held thread has seen: it stands aside, and goes on by itself before those it does that for give up.
+pub const ASIDE: u64 = 1 << 63;
+
 /// What a thread waits for and what it holds.
 pub struct Standing {
     /// The kind of wait in the lowest byte; 0: none that is known.
@@ -171,7 +174,8 @@ pub fn obstacle(held: &Thread, changes: u32) -> Obstacle {
     if thread::is_one_coming() {
         return Obstacle::None;
     }
-    let mut company = Company::default();
+    let is_aside = held.standing.held_since_change.load(Relaxed) & ASIDE != 0;
+    let mut company = Company { is_aside, ..Company::default() };
     for (_, other) in others_than(held) {
         if other.standing.waits_for_lock_of(held) && other.standing.sleeps() {
             return Obstacle::Certain(Kind::LockWait as u8);
@@ -186,6 +190,8 @@ pub fn obstacle(held: &Thread, changes: u32) -> Obstacle {
 /// All other threads, none of which can go on.
 #[derive(Default)]
 struct Company {
+    /// Who asks stands aside.
+    is_aside: bool,
     others: usize,
     joining: usize,
     unsure: usize,
@@ -198,7 +204,9 @@ impl Company {
         self.others += 1;
         let waits = other.waits.load(Acquire) as u8;
         if waits == 0 {
-            return other.held_since_change.load(Relaxed) == u64::from(changes) + 1;
+            let seen = other.held_since_change.load(Relaxed);
+            let goes_on_first = seen & ASIDE != 0 && !self.is_aside;
+            return !goes_on_first && seen & !ASIDE == u64::from(changes) + 1;
         }
         self.kind = waits;
         self.unsure += usize::from(!ends_by_others(waits));

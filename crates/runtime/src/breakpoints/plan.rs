@@ -109,6 +109,8 @@ pub struct Plan {
     pub meet: bool,
     /// No step waits for the thread of the step before.
     pub eager: bool,
+    /// Who has no role keeps away from the lock that a role waits to take.
+    pub undisturbed: bool,
     pub steps: u8,
     entries: [Entry; MOST_PLACES],
     entry_count: u8,
@@ -129,6 +131,7 @@ impl Plan {
         linger: 0,
         meet: false,
         eager: false,
+        undisturbed: false,
         steps: 0,
         entries: [Entry::NONE; MOST_PLACES],
         entry_count: 0,
@@ -162,6 +165,11 @@ impl Plan {
     pub fn has_gate_before_first(&self) -> bool {
         let role = self.first_step().and_then(|first| self.role(first.role));
         role.is_some_and(|role| role.has_gate)
+    }
+
+    /// Whether there is a gate in front of a step.
+    pub fn has_gate(&self, step: u8) -> bool {
+        self.entries().iter().any(|entry| entry.step == step && entry.purpose == Purpose::Gate)
     }
 
     /// The next step of the role that has this step.
@@ -211,6 +219,7 @@ impl Plan {
         self.stop = head[header::STOP] != 0;
         self.linger = head[header::LINGER];
         self.eager = head[header::EAGER] != 0;
+        self.undisturbed = head[header::UNDISTURBED] != 0;
         self.steps = most(header::STEPS, MOST_STEPS)? as u8;
         self.module_count = most(header::MODULES, MOST_MODULES)? as u8;
         self.entry_count = most(header::PLACES, MOST_PLACES)? as u8;

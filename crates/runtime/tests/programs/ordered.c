@@ -1,5 +1,5 @@
 // Threads whose order a schedule decides. The first argument says what they do. What is printed depends on the order only in
-// `pair`, `lost`, `sections`, `fork`, `exec` and `signal`.
+// `pair`, `lost`, `sections`, `disturbed`, `fork`, `exec` and `signal`.
 #define _GNU_SOURCE
 // With IN_LIBRARY the places are in a library, with LOADS_LIBRARY in one that is loaded later.
 #if defined IN_LIBRARY || defined LOADS_LIBRARY
@@ -74,6 +74,45 @@ PLACE static void *in_one_section(void *unused) {
 static void sections(void) {
     both(in_two_sections, in_one_section);
     printf("%d\n", x);
+}
+
+// All take the lock by one function. A third thread looks, if it can, before the second adds; it is waited for so many milliseconds, or to its end.
+PLACE static void take(void) { pthread_mutex_lock(&lock); }
+
+PLACE static void *looks_between(void *unused) {
+    take();
+    seen = x;
+    pthread_mutex_unlock(&lock);
+    __atomic_store_n(&is_changed, 1, __ATOMIC_SEQ_CST);
+    return unused;
+}
+
+PLACE static void *takes_twice(void *unused) {
+    take();
+    int old = look(&x);
+    pthread_mutex_unlock(&lock);
+    take();
+    put(&x);
+    x += old;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+PLACE static void *lets_look_and_adds(void *unused) {
+    pthread_t third = begin(looks_between);
+    int is_awaited = !strcmp(arguments[2], "to-its-end");
+    if (is_awaited) pthread_join(third, 0);
+    for (int left = atoi(arguments[2]); left && !__atomic_load_n(&is_changed, __ATOMIC_SEQ_CST); left--) usleep(1000);
+    take();
+    add(&x);
+    pthread_mutex_unlock(&lock);
+    if (!is_awaited) pthread_join(third, 0);
+    return unused;
+}
+
+static void disturbed(void) {
+    both(takes_twice, lets_look_and_adds);
+    printf("%d %d\n", seen, x);
 }
 
 static void locked(void) {
@@ -265,7 +304,7 @@ void add(int *at) { *at += 1; }
 
 int main(int count, char **given) {
     static const struct { const char *name; void (*run)(void); } ALL[] = {
-        {"pair", pair}, {"lost", lost}, {"sections", sections}, {"locked", locked},
+        {"pair", pair}, {"lost", lost}, {"sections", sections}, {"disturbed", disturbed}, {"locked", locked},
         {"recursive", recursive}, {"condition", condition}, {"many", many}, {"fork", forks},
         {"exec", executes}, {"signal", signals}, {"cancel", cancels_later},
         {"cancel-at-once", cancels_at_once}, {"indirect", indirect}, {"dies", dies}, {"leaves", leaves},

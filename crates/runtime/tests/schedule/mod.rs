@@ -105,6 +105,7 @@ pub struct Schedule {
     pub linger: u64,
     pub meet: bool,
     pub eager: bool,
+    pub undisturbed: bool,
     /// Paths.
     pub modules: Vec<String>,
     pub places: Vec<Place>,
@@ -125,6 +126,7 @@ impl Schedule {
             linger: 0,
             meet: false,
             eager: false,
+            undisturbed: false,
             modules,
             places,
         }
@@ -150,6 +152,7 @@ impl Schedule {
         words[header::LINGER] = self.linger;
         words[header::MEET] = u64::from(self.meet);
         words[header::EAGER] = u64::from(self.eager);
+        words[header::UNDISTURBED] = u64::from(self.undisturbed);
         words[header::STEPS] = self.steps();
         words[header::PLACES] = self.places.len() as u64;
         words[header::MODULES] = self.modules.len() as u64;
