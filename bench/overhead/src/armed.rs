@@ -162,6 +162,7 @@ fn step_at(program: &Path, role: u8, calls: &[u64]) -> PlanStep {
         operand: Operand::First,
         bytes: 4,
         is_write: true,
+        calls: Vec::new(),
         shown: String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! How long to hold threads, and how often, so that a forced order makes the program fail.
 //!
 //! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed.
-//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to nineteen that do not, and twelve more for
+//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to twenty-one that do not, and twelve more for
 //!         each of the best three of these.
 //!
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
@@ -37,7 +37,7 @@ pub fn calibrated(
 ) -> Result<Plan, Problem> {
     let until = time.map(|time| Instant::now() + time);
     let mut search = Search { forcing, until, tried: Vec::new(), arrivals: 0, is_unreached: false };
-    for choice in choices(&plan, options) {
+    for choice in choices(forcing, &plan, options) {
         // Without a bound, and later, as with one and at once, if it was never reached.
         let is_without_bound = choice.bound == 0 && options.bound.is_none();
         let is_later = !choice.linger.is_zero() && options.linger.is_none();
@@ -66,7 +66,7 @@ pub fn fails_at_once(
     options: &PlanOptions,
     time: Option<Duration>,
 ) -> Result<bool, Problem> {
-    let Some(choice) = choices(plan, options).into_iter().next() else { return Ok(false) };
+    let Some(choice) = choices(forcing, plan, options).next() else { return Ok(false) };
     let tally = repeat(forcing, Some(&choice), RUNS, time, &indicatif::ProgressBar::hidden())?;
     Ok(tally.failed_hits > 0)
 }
@@ -170,11 +170,16 @@ fn most_first(one: [f64; 2], other: [f64; 2]) -> Ordering {
 
 /// Whether it forces the order as it is, and at once.
 fn is_plain(choice: &Plan) -> bool {
-    choice.linger.is_zero() && !choice.meet && !choice.eager && !choice.undisturbed
+    let is_another = choice.early || choice.held_back || choice.undisturbed;
+    choice.linger.is_zero() && !choice.meet && !choice.eager && !is_another
 }
 
-/// Once with the usual pause first: that costs the least.
-fn choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
+/// Once with the usual pause first: that costs the least. The program is not looked at before the first ones were in vain.
+fn choices<'a>(
+    forcing: &'a Forcing,
+    plan: &Plan,
+    options: &PlanOptions,
+) -> impl Iterator<Item = Plan> + use<'a> {
     let mut lasting = lasting_choices(plan, options);
     let usual = lasting.remove(0);
     let meeting = |ignored: u64| Plan { meet: true, ignored, ..usual.clone() };
@@ -182,15 +187,16 @@ fn choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
     let can_hurry = plan.steps.len() > 2 && !plan.eager;
     let is_deadlock = plan.steps.iter().any(|step| step.purpose == Purpose::Meeting);
     let can_meet = !is_deadlock && options.ignore_first.is_none() && !plan.meet;
-    let mut all = Vec::new();
-    all.extend(can_be_disturbed(plan).then(|| Plan { undisturbed: true, ..usual.clone() }));
-    all.push(usual.clone());
-    all.extend(can_linger.then(|| Plan { linger: LINGER, ..usual.clone() }));
-    all.extend(can_hurry.then(|| Plan { eager: true, ..usual.clone() }));
+    let mut first = Vec::new();
+    first.extend(can_be_disturbed(plan).then(|| Plan { undisturbed: true, ..usual.clone() }));
+    first.push(usual.clone());
+    first.extend(can_linger.then(|| Plan { linger: LINGER, ..usual.clone() }));
+    first.extend(can_hurry.then(|| Plan { eager: true, ..usual.clone() }));
     // Who goes through an array from the other end may miss its partner by one.
-    all.extend([0, 1].into_iter().filter(|_| can_meet).map(meeting));
-    all.append(&mut lasting);
-    all
+    let meetings = [0, 1].into_iter().filter(|_| can_meet).map(meeting);
+    let last: Vec<Plan> = meetings.chain(lasting).collect();
+    let by_code = std::iter::once_with(move || choices_by_code(forcing, &usual)).flatten();
+    first.into_iter().chain(by_code).chain(last)
 }
 
 /// Whether a third thread may take the lock of the variable between two steps, at a place that is known: inside a library, where all come
@@ -198,6 +204,15 @@ fn choices(plan: &Plan, options: &PlanOptions) -> Vec<Plan> {
 fn can_be_disturbed(plan: &Plan) -> bool {
     let is_inside = |step: &PlanStep| step.gates.iter().any(|gate| gate.distance.is_some());
     plan.steps.len() > 2 && !plan.undisturbed && plan.steps.iter().any(is_inside)
+}
+
+/// What the program's own code allows: gates where functions begin, or threads.
+fn choices_by_code(forcing: &Forcing, usual: &Plan) -> Vec<Plan> {
+    let Ok(program) = forcing.program() else { return Vec::new() };
+    let early = usual.with_early_gates(&program);
+    // Who was held back is quick when it is let go: it must not come to its next round before the last step.
+    let held_back = usual.held_back(&program).map(|plan| Plan { undisturbed: true, ..plan });
+    early.into_iter().chain(held_back).collect()
 }
 
 /// How long a thread is held, and how often.

@@ -48,6 +48,10 @@ pub struct Plan {
     pub eager: bool,
     /// While a thread waits to take a lock for its next step, and until the last one, no thread without a role takes that lock elsewhere.
     pub undisturbed: bool,
+    /// Steps that had no gate have one where the function begins that makes them.
+    pub early: bool,
+    /// Who comes in after the first step waits where its own code begins, until it is its turn.
+    pub held_back: bool,
     /// In their order.
     pub steps: Vec<PlanStep>,
 }
@@ -76,6 +80,8 @@ pub struct PlanStep {
     pub bytes: u64,
     /// Whether they are written, or freed.
     pub is_write: bool,
+    /// All calls that led to it where it was seen, innermost first; empty: not known.
+    pub calls: Vec<CallPlace>,
     /// For people: `write of x in put at bank.c:21`.
     pub shown: String,
 }
@@ -121,6 +127,8 @@ impl Plan {
             meet: false,
             eager: false,
             undisturbed: false,
+            early: false,
+            held_back: false,
             steps,
         }
     }

@@ -5,6 +5,7 @@
 //!         one before them in the code. Only x86-64.
 //! Cost    reads each file; takes apart the functions that are asked for, and all of them if they do not have what is looked for.
 
+mod beginnings;
 mod callees;
 mod completed;
 mod disassembly;

@@ -111,6 +111,12 @@ pub struct Reproducer {
     /// While a thread waits to take a lock for its next step, no other takes it elsewhere.
     #[serde(default, skip_serializing_if = "is_false")]
     pub undisturbed: bool,
+    /// Threads wait where the function of their step begins, if there is no gate.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub early: bool,
+    /// Threads that come in after the first step wait where the function of theirs begins.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub held_back: bool,
     /// What counts as failing; without it: an exit code other than 0, a signal, no end in time.
     #[serde(default, skip_serializing_if = "Oracle::is_default")]
     pub oracle: Oracle,

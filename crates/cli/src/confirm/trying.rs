@@ -221,8 +221,9 @@ impl Trying<'_> {
         plain: &mut Option<Tally>,
         bar: &ProgressBar,
     ) -> Result<Tried, Problem> {
-        let inverse_plan = plan.inverse();
+        let usual = plan.clone();
         let plan = calibrated(self.forcing, plan, self.plan, self.time_left())?;
+        let inverse_plan = self.inverse(&usual, &plan);
         let forced = self.repeat(Some(&plan), bar)?;
         let inverse = self.repeat(Some(&inverse_plan), bar)?;
         if plain.is_none() {
@@ -242,6 +243,13 @@ impl Trying<'_> {
         let confirmed = trials.confirmed();
         let plans = Some(Plans { forced: plan, inverse: inverse_plan });
         Ok(Tried { what, trials, confirmed, remark, finding: None, plans })
+    }
+
+    /// The inverse of a plan, which waits where it was best to wait.
+    fn inverse(&self, plan: &Plan, calibrated: &Plan) -> Plan {
+        let program = self.forcing.program().ok().filter(|_| calibrated.early);
+        let early = program.and_then(|program| plan.with_early_gates(&program));
+        early.as_ref().unwrap_or(plan).inverse()
     }
 
     /// Where none is the cause by its accesses alone: keeps whole functions apart, for the best of those that make the program fail.

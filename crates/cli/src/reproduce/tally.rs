@@ -171,6 +171,8 @@ impl Tally {
             "meet": plan.meet,
             "eager": plan.eager,
             "undisturbed": plan.undisturbed,
+            "early": plan.early,
+            "held_back": plan.held_back,
             "left_alone": alone.map(|alone| json!({
                 "runs": alone.usable(),
                 "failed": alone.failed,

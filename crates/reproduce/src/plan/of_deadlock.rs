@@ -54,6 +54,7 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
         operand: Operand::Unknown,
         bytes: 0,
         is_write: false,
+        calls: Vec::new(),
         shown,
     })
 }

@@ -7,7 +7,7 @@ use unpick_findings::{AccessKind, CodePlace, Finding, FindingAccess, Frame, MOST
 use unpick_problem::Problem;
 
 use super::gates::{gate, place};
-use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
+use super::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
 
 impl Plan {
     /// Forces the order of accesses of a finding.
@@ -66,6 +66,7 @@ fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, P
         operand: operand(access),
         bytes: access.bytes,
         is_write: access.kind != AccessKind::Read,
+        calls: access.calls.iter().map_while(CallPlace::of).collect(),
         shown: shown(access),
     })
 }

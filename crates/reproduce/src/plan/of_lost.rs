@@ -26,6 +26,7 @@ fn step(steps: &[LostStep], at: usize) -> Result<PlanStep, Problem> {
         operand: Operand::Unknown,
         bytes: 0,
         is_write: false,
+        calls: Vec::new(),
         shown,
     })
 }

@@ -44,7 +44,11 @@ impl Reproducer {
             undisturbed: self.undisturbed,
             ..Plan::forcing(steps)
         };
-        Ok(Matched { plan: plan.completed(program), changes: matching.changes })
+        let plan = plan.completed(program);
+        let early = self.early.then(|| plan.with_early_gates(program)).flatten();
+        let plan = early.unwrap_or(plan);
+        let held_back = self.held_back.then(|| plan.held_back(program)).flatten();
+        Ok(Matched { plan: held_back.unwrap_or(plan), changes: matching.changes })
     }
 }
 
@@ -83,6 +87,7 @@ impl<'p> Matching<'p> {
             operand: if step.kind == StepKind::Free { Operand::First } else { Operand::Unknown },
             bytes: step.bytes.into(),
             is_write: matches!(step.kind, StepKind::Write | StepKind::Free),
+            calls: Vec::new(),
             shown: shown(step),
         })
     }

@@ -81,6 +81,8 @@ impl Reproducer {
             meet: plan.meet,
             eager: plan.eager,
             undisturbed: plan.undisturbed,
+            early: plan.early,
+            held_back: plan.held_back,
             ..self
         }
     }
@@ -125,6 +127,8 @@ impl Pin<'_> {
             meet: false,
             eager: false,
             undisturbed: false,
+            early: false,
+            held_back: false,
             oracle: self.subject.oracle.clone(),
             steps,
         }
