@@ -114,6 +114,20 @@ fn an_edge_remembers_what_its_node_has_forgotten() {
     assert_eq!(members(&all, one, Region::Prefix), [10]);
 }
 
+#[test]
+fn a_circle_over_a_third_thread_is_told() {
+    let all =
+        told(&["2w x 1, 3r x 2, 3w y 3, 4r y 4, 4w z 5, 2r z 6"], &["2w x 1, 3w y 3, 2r z 6"]);
+    let one = between(&all, 1, 2);
+    assert_eq!(members(&all, one, Region::Suffix), [3, 4, 5, 6]);
+    let threads = one.members(Region::Suffix).iter();
+    let others = threads.filter(|member| member.with_source + member.with_sink == 0).count();
+    assert_eq!(others, 2, "what thread 4 did");
+    let all =
+        told(&["2w x 1, 3r x 2, 3w y 3, 2r z 6, 4r y 4, 4w z 5"], &["2w x 1, 3w y 3, 2r z 6"]);
+    assert_eq!(members(&all, between(&all, 1, 2), Region::Suffix), Vec::<u64>::new(), "it does not come back");
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let variable = prop_oneof![Just("x"), Just("y"), Just("z")];
     // Code at one site always reads, or always writes.

@@ -20,10 +20,6 @@ use crate::conclude::NAMES;
 
 /// More runs of one label would not change what is said.
 const MOST_RUNS: usize = 100;
-/// Where no pattern has at least this score, reconstructions lead.
-const SURE: f64 = 0.4;
-/// So many of them are told then.
-const IN_PLACE_OF_FINDINGS: usize = 3;
 
 /// How the graphs of a run are come by; none: there are none.
 type GraphsOf<'a> = &'a dyn Fn(&StoredRun) -> Result<Option<RunGraphs>, Problem>;
@@ -69,7 +65,7 @@ pub fn stored_graphs(run: &StoredRun) -> Result<Option<RunGraphs>, Problem> {
     Ok(Some(collector.finish()))
 }
 
-/// Gives each finding the reconstruction of its cause; where no pattern goes well with failing, the best of all. Findings do without if
+/// Gives each finding the reconstruction of its cause; where patterns do not say enough, the best of all. Findings do without if
 /// graphs cannot be read: `unpick reconstruct` says why.
 pub fn add_to(
     findings: Findings,
@@ -78,14 +74,6 @@ pub fn add_to(
     names: &dyn Names,
     choices: &Choices,
 ) -> Findings {
-    let mut findings = findings;
     let Ok(Some(all)) = reconstructions_of(runs, graphs_of) else { return findings };
-    let words = ReconstructionWords::new(&all, names, choices);
-    for finding in &mut findings.findings {
-        finding.reconstruction = words.of_finding(finding);
-    }
-    if findings.findings.first().is_none_or(|first| first.score < SURE) {
-        findings.reconstructions = words.first(IN_PLACE_OF_FINDINGS);
-    }
-    findings
+    findings.with_reconstructions(&ReconstructionWords::new(&all, names, choices))
 }

@@ -28,7 +28,7 @@ pub struct Findings {
     /// What came of orders that no run had had; none: none was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<Active>,
-    /// Where no pattern goes well with failing: the communications that do, the most suspicious first.
+    /// Where patterns do not say enough: the communications that go best with failing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reconstructions: Vec<Reconstruction>,
 }

@@ -24,6 +24,7 @@ mod reconstruction;
 mod sentences;
 mod understudies;
 mod unseen;
+mod unsure;
 mod violation;
 
 pub use active::{Active, TriedOrder};

@@ -160,6 +160,11 @@ impl<'r> ReconstructionWords<'r> {
         }
     }
 
+    /// Failing runs that were compared.
+    pub(crate) fn failed_runs(&self) -> u32 {
+        self.all.runs.failed
+    }
+
     /// The first `most`.
     pub fn first(&self, most: usize) -> Vec<Reconstruction> {
         let own = self.all.ranked.iter().filter(|one| self.is_own(one));

@@ -155,9 +155,13 @@ fn next_command(findings: &Findings, shown: usize, style: &Style) -> String {
     format!("{} {command}\n", style.paint().heading("next:"))
 }
 
-/// Where patterns hardly go with failing, communication that does comes before them.
+/// Where patterns do not say enough, communication comes before them.
 fn where_unsure(findings: &Findings, style: &Style) -> String {
-    let why = "No order of accesses goes well with failing. This communication between threads may say more:";
+    let why = if findings.nothing_correlates() {
+        "No order of accesses goes well with failing. This communication between threads may say more:"
+    } else {
+        "More than two threads or two variables seem to take part; no order of accesses shows more than a part of it. This communication goes better with failing:"
+    };
     told_instead(findings, why, style)
 }
 

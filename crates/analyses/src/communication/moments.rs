@@ -102,10 +102,9 @@ impl Moments {
         Moments { all, of_threads }
     }
 
-    /// Whether an edge's two threads were at work at the same time. A first thread that did nothing while the other was at work has
+    /// Whether two threads were at work at the same time. A first thread that did nothing while the other was at work has
     /// started it and waited for it.
-    pub fn were_both_at_work(&self, edge: &Edge) -> bool {
-        let (one, other) = (edge.source_thread, edge.sink_thread);
+    pub fn were_both_at_work(&self, one: u16, other: u16) -> bool {
         let is_first = one == FIRST_THREAD || other == FIRST_THREAD;
         !is_first || self.works_during(one, other) && self.works_during(other, one)
     }
@@ -143,6 +142,18 @@ impl Moments {
         .concat();
         near.sort_unstable_by_key(|moment| moment.time);
         near
+    }
+
+    /// What other threads did from one time to another, if they were at work with both of an edge's threads.
+    pub fn of_others(&self, edge: &Edge, from: u32, to: u32) -> Vec<Moment> {
+        let place = |time: u32| self.all.partition_point(|moment| moment.time < time);
+        let during = &self.all[place(from)..place(to.max(from))];
+        let ends = [edge.source_thread, edge.sink_thread];
+        let is_with_both = |moment: &&Moment| {
+            !ends.contains(&moment.thread)
+                && ends.iter().all(|&end| self.were_both_at_work(moment.thread, end))
+        };
+        during.iter().take(FURTHEST).filter(is_with_both).copied().collect()
     }
 
     /// The first or last moments of a thread between two places.

@@ -3,7 +3,8 @@
 //! Takes   an edge, and when things happened in its graph.
 //! Gives   conflicting accesses near it that go the other way, from the sink's thread to the source's; and which of what is near
 //!         has to do with it.
-//! Misses  circles over more than two threads, and those whose accesses are far apart.
+//! Misses  circles over more than three threads, and those whose accesses are far apart. Those over a third thread are told, but do
+//!         not tell edges apart.
 //! Cost    the product of what is near of both threads: at most a few hundred comparisons per edge.
 //!
 //! One thread's write reaches another's access in every run that is worth recording. If the other thread's access before, or one after
@@ -57,18 +58,20 @@ pub struct Scene<'g> {
     pub were_both_at_work: bool,
     /// By region, by time.
     near: [Vec<Moment>; 3],
+    moments: &'g Moments,
 }
 
 impl<'g> Scene<'g> {
-    pub fn of(graph: &'g Graph, moments: &Moments, edge: &'g Edge) -> Scene<'g> {
+    pub fn of(graph: &'g Graph, moments: &'g Moments, edge: &'g Edge) -> Scene<'g> {
         let location = location_of(graph, edge);
         Scene {
             graph,
             edge,
             location,
             ends: location.map(|memory| ends_of(graph, edge, memory)),
-            were_both_at_work: moments.were_both_at_work(edge),
+            were_both_at_work: moments.were_both_at_work(edge.source_thread, edge.sink_thread),
             near: Region::ALL.map(|region| moments.nearest(edge, region)),
+            moments,
         }
     }
 
@@ -122,11 +125,16 @@ impl<'g> Scene<'g> {
     /// What has to do with the edge, by region and time: conflicts at its own bytes, ways back at others, and what both threads did
     /// to these bytes before and after it.
     pub fn told(&self) -> [Vec<Moment>; 3] {
+        let over_another =
+            if self.ways_back().is_empty() { self.way_over_another() } else { Vec::new() };
         Region::ALL.map(|region| {
             let near = self.near[region as usize].iter();
             let mut told: Vec<Moment> =
                 near.filter(|moment| self.is_relevant(moment)).copied().collect();
             told.extend(self.own_access(region));
+            told.extend(
+                over_another.iter().filter(|moment| self.region_of(moment) == Some(region)),
+            );
             told.sort_by_key(|moment| moment.time);
             told.dedup_by_key(|moment| moment.time);
             told
@@ -146,6 +154,48 @@ impl<'g> Scene<'g> {
                     && (self.is_way_back(moment, other) || self.is_way_back(other, moment))
             }
         })
+    }
+
+    /// A way back over a third thread: it met what the sink's thread had done, and after that the source's met what it had done. The ends
+    /// of the edge can be part of it.
+    fn way_over_another(&self) -> Vec<Moment> {
+        let of_both: Vec<&Moment> =
+            self.near.iter().flatten().chain(self.ends.iter().flatten()).collect();
+        let times = || of_both.iter().map(|moment| moment.time);
+        let (Some(first), Some(last)) = (times().min(), times().max()) else { return Vec::new() };
+        let others = self.moments.of_others(self.edge, first, last);
+        let meets = |thread: u16, first: &Moment, second: &Moment| {
+            [first.thread, second.thread].contains(&thread)
+                && first.time < second.time
+                && first.conflicts_with(second)
+        };
+        let (source, sink) = (self.edge.source_thread, self.edge.sink_thread);
+        let mut told = Vec::new();
+        for begin in &others {
+            let Some(from) = of_both.iter().rfind(|from| meets(sink, from, begin)) else {
+                continue;
+            };
+            let after =
+                others.iter().filter(|end| end.thread == begin.thread && end.time >= begin.time);
+            let back = after
+                .into_iter()
+                .find_map(|end| Some((end, of_both.iter().find(|to| meets(source, end, to))?)));
+            if let Some((end, to)) = back {
+                told.extend([**from, *begin, *end, **to]);
+            }
+        }
+        told
+    }
+
+    /// None for the ends of the edge.
+    fn region_of(&self, moment: &Moment) -> Option<Region> {
+        let &Edge { source_time, sink_time, .. } = self.edge;
+        match moment.time {
+            time if time == source_time || time == sink_time => None,
+            time if time < source_time => Some(Region::Prefix),
+            time if time < sink_time => Some(Region::Body),
+            _ => Some(Region::Suffix),
+        }
     }
 
     /// What the sink's thread did to the bytes before the source, and the source's after the sink.
