@@ -125,7 +125,11 @@ fn a_circle_over_a_third_thread_is_told() {
     assert_eq!(others, 2, "what thread 4 did");
     let all =
         told(&["2w x 1, 3r x 2, 3w y 3, 2r z 6, 4r y 4, 4w z 5"], &["2w x 1, 3w y 3, 2r z 6"]);
-    assert_eq!(members(&all, between(&all, 1, 2), Region::Suffix), Vec::<u64>::new(), "it does not come back");
+    assert_eq!(
+        members(&all, between(&all, 1, 2), Region::Suffix),
+        Vec::<u64>::new(),
+        "it does not come back"
+    );
 }
 
 fn step() -> impl Strategy<Value = Step> {

@@ -131,17 +131,18 @@ fn points(reconstruction: &Value) -> Vec<(&str, &str)> {
 #[test]
 fn a_hunt_tells_how_it_happened() {
     let scene = Scene::hunted();
-    let text = scene.unpick(&["reconstruct", "--top", "1", "--json", "-"], 66);
+    let text = scene.unpick(&["reconstruct", "--top", "2", "--json", "-"], 66);
     let list = check(&text, "reconstructions.schema.json");
     assert_eq!(list["runs"]["failed"], 3);
     // The other teller puts, and what was looked at before is put over it. The semaphores go with it, too.
-    let lost = &list["reconstructions"][0];
+    let all = list["reconstructions"].as_array().unwrap();
+    let lost = all.iter().find(|one| {
+        let points = points(one);
+        points.contains(&("source", "put")) && points.contains(&("sink", "put"))
+    });
+    let lost = lost.unwrap_or_else(|| panic!("{text}"));
     assert_eq!((&lost["failed_runs"], &lost["passed_runs"]), (&3.into(), &0.into()));
-    let told = points(lost);
-    let ends: Vec<_> =
-        told.iter().filter(|(place, _)| ["source", "sink"].contains(place)).copied().collect();
-    assert_eq!(ends, [("source", "put"), ("sink", "put")], "{text}");
-    assert!(told.contains(&("prefix", "look")), "{text}");
+    assert!(points(lost).contains(&("prefix", "look")), "{text}");
 
     let report = scene.unpick(&["reconstruct"], 66);
     assert!(report.contains("the write") && report.contains("balance = value;"), "{report}");

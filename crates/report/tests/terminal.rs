@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
 use unpick_findings::{
     AccessKind, Active, Class, CodePlace, Confirmation, Confirmed, Finding, FindingAccess,
-    Findings, Frame, HeldLock, Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
-    TriedOrder,
+    Findings, Frame, HeldLock, Origin, Reconstruction, RelatedAccess, Relation, Runs, SCHEMA,
+    Study, Supporter, TriedOrder,
 };
 use unpick_report::{Style, dot, headline, one, terminal};
 
@@ -473,6 +473,34 @@ fn without_findings_it_says_why_and_what_to_try() {
     assert!(terminal(&none, &style(80)).contains("Every run failed"));
     none.runs.failed = 0;
     assert!(terminal(&none, &style(80)).contains("No run failed"));
+}
+
+#[test]
+fn communication_comes_first_where_patterns_do_not_say_enough() {
+    let mut unsure = findings(vec![Finding { score: 0.5, ..lost_update() }]);
+    let of_finding = "Finding 1 of 1";
+    let plain = terminal(&unsure, &style(80));
+    assert!(plain.contains(of_finding) && !plain.contains("Reconstruction 1"), "{plain}");
+    unsure.reconstructions = vec![Reconstruction {
+        rank: 1,
+        score: 24.0,
+        buggy_frequency: 26.0,
+        context_variation: 0.0,
+        consistency: 1.0,
+        earliness: 1.0,
+        overlap: 1.0,
+        failed_runs: 25,
+        passed_runs: 0,
+        source_context: Vec::new(),
+        sink_context: Vec::new(),
+        points: Vec::new(),
+    }];
+    let told = terminal(&unsure, &style(80));
+    let (before, _) = told.split_once(of_finding).expect("the finding is told as well");
+    assert!(before.contains("More than two threads or two variables"), "{before}");
+    assert!(before.contains("Reconstruction 1 of 1"), "{before}");
+    unsure.findings[0].score = 0.3;
+    assert!(terminal(&unsure, &style(80)).contains("No order of accesses goes well with failing"));
 }
 
 #[test]

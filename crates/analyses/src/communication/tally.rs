@@ -97,7 +97,7 @@ impl Tally {
     }
 
     /// The edges of failing runs by buggy frequency, then by how many failing runs have them, then by how little tells them,
-    /// ways back before contexts, then by place.
+    /// then by place.
     pub fn by_buggy_frequency(&self) -> Vec<(EdgeKey, Occurrence)> {
         let failing = self.edges.iter().filter(|(_, occurrence)| occurrence.failed > 0);
         let mut ranked: Vec<_> = failing.map(|(key, occurrence)| (*key, *occurrence)).collect();
@@ -105,7 +105,6 @@ impl Tally {
             (self.buggy_frequency(others).total_cmp(&self.buggy_frequency(ones)))
                 .then(others.failed.cmp(&ones.failed))
                 .then(length_of(one).cmp(&length_of(other)))
-                .then(one.way_back.is_none().cmp(&other.way_back.is_none()))
                 .then_with(|| compare_places(one, other, &self.code))
         });
         ranked
@@ -139,9 +138,9 @@ pub fn compare_places(one: &EdgeKey, other: &EdgeKey, code: &CodeBook) -> Orderi
         .then_with(|| one.way_back.cmp(&other.way_back))
 }
 
-/// How much it takes to tell it: communications of contexts, and a way back.
+/// How much it takes to tell it. A way back says what happened; a context only of what kind it was, and counts twice.
 pub fn length_of(edge: &EdgeKey) -> u8 {
-    edge.source.length + edge.sink.length + u8::from(edge.way_back.is_some())
+    2 * (edge.source.length + edge.sink.length) + u8::from(edge.way_back.is_some())
 }
 
 fn is_whole(node: &NodeKey) -> bool {
