@@ -10,7 +10,7 @@ use unpick_analyses::communication::{
     Collector, GraphOptions, LabelledGraphs, Limits, Reconstructions, RunGraphs, reconstruct,
 };
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, Names, ReconstructionWords};
+use unpick_findings::{Choices, Findings, Names, ReconstructionWords, own_first};
 use unpick_names::KnownRecording;
 use unpick_problem::Problem;
 use unpick_recording::Run;
@@ -75,5 +75,6 @@ pub fn add_to(
     choices: &Choices,
 ) -> Findings {
     let Ok(Some(all)) = reconstructions_of(runs, graphs_of) else { return findings };
+    let all = own_first(all, names);
     findings.with_reconstructions(&ReconstructionWords::new(&all, names, choices))
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{ReconstructionList, ReconstructionWords};
+use unpick_findings::{ReconstructionList, ReconstructionWords, own_first};
 use unpick_names::ProgramNames;
 use unpick_problem::{Problem, exit};
 use unpick_run_store::{Store, StoredRun};
@@ -66,6 +66,7 @@ impl Reconstruct {
         let imported = names_in(store.folder())?;
         let names = ProgramNames::new(imported.as_ref(), &NAMES);
         let choices = choices();
+        let all = own_first(all, &names);
         Ok(ReconstructionWords::new(&all, &names, &choices).list(self.top as usize))
     }
 

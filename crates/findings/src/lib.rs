@@ -42,7 +42,7 @@ pub use hang::{
 pub use names::{Author, Frame, Names, Place};
 pub use reconstruction::{
     CodePoint, PointPlace, PointThread, RECONSTRUCTIONS_SCHEMA, Reconstruction, ReconstructionList,
-    ReconstructionWords,
+    ReconstructionWords, own_first,
 };
 pub use understudies::understudies;
 pub use unseen::describe_unseen;

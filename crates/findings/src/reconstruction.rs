@@ -5,6 +5,8 @@
 //! Misses  reconstructions whose two ends both are in code that is not the user's, and was not called by it.
 //! Cost    names of what is shown, and of the ends of those that are looked through.
 
+mod own_first;
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,8 @@ use crate::describe::{AccessWords, Choices, kind_of};
 use crate::finding::{AccessKind, CodePlace, Finding, FindingAccess, Runs, Unreadable, parse};
 use crate::names::{Frame, Names};
 use crate::places::Places;
+use own_first::foreign_ends;
+pub use own_first::own_first;
 
 /// Name and version of the form.
 pub const RECONSTRUCTIONS_SCHEMA: &str = "unpick-reconstructions/1";
@@ -224,9 +228,7 @@ impl<'r> ReconstructionWords<'r> {
     }
 
     fn is_own(&self, one: &communication::Reconstruction) -> bool {
-        [one.edge.source, one.edge.sink].iter().any(|end| {
-            self.all.examples.get(&end.site).is_none_or(|example| self.words.is_own_access(example))
-        })
+        foreign_ends(one, self.all, &self.words) < 2
     }
 
     fn told(&self, one: &communication::Reconstruction) -> Reconstruction {

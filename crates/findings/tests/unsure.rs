@@ -1,4 +1,4 @@
-//! Where patterns do not say enough, reconstructions lead.
+//! Where patterns do not say enough, reconstructions lead; those of the user's own code first.
 
 #[path = "../../analyses/tests/traces/mod.rs"]
 mod traces;
@@ -15,10 +15,10 @@ use unpick_analyses::{Formula, LabelledRun, Options, RunPatterns, conclude};
 use unpick_events::Label::{self, Fail, Pass};
 use unpick_findings::{
     Author, Choices, Findings, Frame, Names, Place, PointThread, Reconstruction,
-    ReconstructionWords, describe,
+    ReconstructionWords, describe, own_first,
 };
 
-/// Site 31 is line 31 of bank.c; variables have the names of their traces.
+/// Site 31 is line 31 of bank.c; variables have the names of their traces. From site 100 on it is code that cargo fetched.
 struct TestNames;
 
 impl Names for TestNames {
@@ -32,8 +32,8 @@ impl Names for TestNames {
         Place { frame, inlined_into: Vec::new() }
     }
 
-    fn author(&self, _: CodeSite, _: &CodeBook) -> Author {
-        Author::User
+    fn author(&self, site: CodeSite, _: &CodeBook) -> Author {
+        if site.offset < 100 { Author::User } else { Author::Dependency }
     }
 
     fn line_text(&self, _: CodeSite, _: &CodeBook) -> Option<String> {
@@ -136,4 +136,22 @@ fn where_three_threads_take_part_the_reconstruction_leads() {
         },
         [1, 2, 3, 4, 5, 6]
     );
+}
+
+#[test]
+fn what_a_library_does_comes_after_the_users_own_code() {
+    // A library's own meeting (101, 102) comes first and goes with failing just as well; so does one between it and the user (103, 3).
+    let failing = (Fail, "2w a 101, 3r a 102, 2w b 103, 3r b 3, 2w x 1, 3r x 2");
+    let passing = (Pass, "3r a 102, 2w a 101, 3r b 3, 2w b 103, 3r x 2, 2w x 1");
+    let ends = |all: &Reconstructions| -> Vec<(u32, [u64; 2])> {
+        let offset = |site: u32| all.code.sites[site as usize].offset;
+        let ends = |one: &communication::Reconstruction| {
+            [one.edge.source.site, one.edge.sink.site].map(offset)
+        };
+        all.ranked.iter().map(|one| (one.rank, ends(one))).collect()
+    };
+    let all = reconstructed(&[failing, failing, passing, passing]);
+    assert_ne!(ends(&all)[0].1, [1, 2]);
+    let as_read = own_first(all, &TestNames);
+    assert_eq!(ends(&as_read), [(1, [1, 2]), (2, [103, 3]), (3, [101, 102])]);
 }

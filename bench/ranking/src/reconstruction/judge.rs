@@ -7,7 +7,7 @@ use unpick_analyses::communication::{
     reconstruct,
 };
 use unpick_analyses::ranking::CodeBook;
-use unpick_findings::Names;
+use unpick_findings::{Names, own_first};
 use unpick_names::CodeNames;
 use unpick_problem::Problem;
 use unpick_subjects::Subject;
@@ -65,7 +65,7 @@ impl<'a> Judge<'a> {
 
     pub fn standing(&self, runs: &[Labelled], contexts: Contexts) -> Result<Standing, Problem> {
         let limits = Limits { contexts, ..Limits::default() };
-        let all = reconstruct(runs.iter().cloned(), &limits)?;
+        let all = self.as_read(reconstruct(runs.iter().cloned(), &limits)?, contexts);
         let mut view = View { judge: self, all: &all, points: BTreeMap::new() };
         let first = all.ranked.iter().position(|one| view.shows_bug(one));
         let closest = first.or_else(|| view.closest());
@@ -77,6 +77,14 @@ impl<'a> Judge<'a> {
         standing.edges = all.edges;
         standing.told.extend(all.ranked.iter().take(4).map(|one| view.told(one)));
         Ok(standing)
+    }
+
+    /// In the order in which a user reads them; the paper's own has no notion of whose code it is.
+    fn as_read(&self, all: Reconstructions, contexts: Contexts) -> Reconstructions {
+        match contexts {
+            Contexts::Whole => all,
+            Contexts::AnyLength => own_first(all, self.names),
+        }
     }
 
     /// Bugaboo: the best edge between two lines of the true pattern.
