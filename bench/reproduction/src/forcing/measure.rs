@@ -1,4 +1,4 @@
-//! One subject: hunted, forced, confirmed, pinned, checked.
+//! One subject: hunted, confirmed, forced, pinned, checked.
 
 use std::fs;
 use std::path::Path;
@@ -139,7 +139,10 @@ fn fill(
     command: &Path,
     options: &Options,
 ) -> Result<(), Problem> {
-    let findings = unpick.findings().ok_or_else(nothing_found)?;
+    unpick.findings().ok_or_else(nothing_found)?;
+    // As a hunt does by itself, unless it is told not to: what leads is what was confirmed.
+    let findings = unpick.confirm(CONFIRMED_BY)?;
+    judge(row, subject, &findings);
     let hang = explained_hang(&findings);
     row.pattern = match hang {
         Some(hang) if hang.deadlock => "deadlock".to_owned(),
@@ -148,7 +151,6 @@ fn fill(
     };
     let hung = hang.map(|hang| hang.example_run);
     row.reproduced = unpick.reproduce(hung, options.runs)?;
-    judge(row, subject, &unpick.confirm(CONFIRMED_BY)?);
     row.pinned = Some(pinned(subject, unpick, hung, buggy, command, options)?);
     Ok(())
 }
