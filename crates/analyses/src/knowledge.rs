@@ -21,6 +21,11 @@ pub trait Knowledge {
         false
     }
 
+    /// Whether an event is an `unpark` of Rust, which is an atomic access.
+    fn unparks(&self, _event: &Event<'_>) -> bool {
+        false
+    }
+
     /// Whose state accesses at a site are to. State of a library is no variable of the user's: who takes a lock or drops an `Arc`
     /// before whom says nothing that the accesses around it do not say, and locks of C are no accesses at all.
     fn state_of(&self, _site: Site) -> State {

@@ -18,6 +18,8 @@ pub mod interleaving_patterns;
 pub mod invariants;
 pub mod knowledge;
 pub mod locks_held;
+pub mod races;
+pub mod races_happens_before;
 pub mod ranking;
 pub mod thread_order;
 pub mod unseen_orders;

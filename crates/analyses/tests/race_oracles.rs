@@ -1,0 +1,221 @@
+//! The happens-before detector against a naive one: all orders as a graph, all pairs of accesses compared.
+
+mod racing;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use racing::{AccessKind, Deed, Step, life_at, record, traces};
+use unpick_analyses::races_happens_before::races;
+use unpick_events::MemoryOrder;
+
+type SitePair = [u32; 2];
+
+fn found(steps: &[Step]) -> BTreeSet<SitePair> {
+    let recording = record(steps);
+    let pairs = races(&recording, &recording).into_pairs();
+    pairs.iter().map(|pair| sorted([pair.first.site.0, pair.second.site.0])).collect()
+}
+
+fn sorted(mut sites: SitePair) -> SitePair {
+    sites.sort_unstable();
+    sites
+}
+
+fn acquires(order: MemoryOrder) -> bool {
+    use MemoryOrder::*;
+    matches!(order, Acquire | AcquireRelease | SequentiallyConsistent)
+}
+
+fn releases(order: MemoryOrder) -> bool {
+    use MemoryOrder::*;
+    matches!(order, Release | AcquireRelease | SequentiallyConsistent)
+}
+
+/// For each step, whether each earlier one comes before it.
+struct Before(Vec<Vec<bool>>);
+
+impl Before {
+    fn of(steps: &[Step]) -> Before {
+        let mut before: Vec<Vec<bool>> = Vec::new();
+        for at in 0..steps.len() {
+            let mut own = vec![false; at];
+            for earlier in 0..at {
+                if is_ordered_directly(steps, earlier, at) {
+                    own[earlier] = true;
+                    for (place, is) in before[earlier].iter().enumerate() {
+                        own[place] |= is;
+                    }
+                }
+            }
+            before.push(own);
+        }
+        Before(before)
+    }
+
+    fn is(&self, first: usize, second: usize) -> bool {
+        self.0[second][first]
+    }
+}
+
+fn is_ordered_directly(steps: &[Step], first: usize, second: usize) -> bool {
+    let (one, two) = (&steps[first], &steps[second]);
+    if one.thread == two.thread {
+        return true;
+    }
+    match (one.deed, two.deed) {
+        (Deed::Unlock { lock: a, shared: given_shared }, Deed::Lock { lock: b, shared }) => {
+            a == b && !(given_shared && shared)
+        }
+        (Deed::Post, Deed::Wait) | (Deed::Before, Deed::After) | (Deed::Done, Deed::Done) => true,
+        (Deed::Create(thread), _) if thread == two.thread => true,
+        (_, Deed::Join(thread)) if thread == one.thread => true,
+        (Deed::Arrive, Deed::Leave) => round(steps, first) == round(steps, second),
+        _ => synchronises(steps, first, second),
+    }
+}
+
+/// Which use of the barrier by its thread a step is: two threads use it, so they go round by round.
+fn round(steps: &[Step], at: usize) -> usize {
+    let same = |step: &&Step| step.thread == steps[at].thread && step.deed == steps[at].deed;
+    steps[..at].iter().filter(same).count()
+}
+
+/// Atomics and fences: `first` releases (or is a release fence), `second` acquires (or is an acquire fence), and a read of the
+/// one finds a value of a release sequence of the other.
+fn synchronises(steps: &[Step], first: usize, second: usize) -> bool {
+    let reads = (0..=second).filter(|&read| takes_effect_at(steps, read, second));
+    reads.into_iter().any(|read| {
+        release_sequences(steps, read)
+            .into_iter()
+            .any(|write| is_given_by(steps, write, first) && first < second)
+    })
+}
+
+/// Whether what an atomic read finds is acquired at a step: at itself, or at a fence after it.
+fn takes_effect_at(steps: &[Step], read: usize, at: usize) -> bool {
+    let Some((kind, _, Some(order))) = steps[read].access() else { return false };
+    if kind == AccessKind::Write || steps[read].thread != steps[at].thread {
+        return false;
+    }
+    match steps[at].deed {
+        Deed::Fence(fence) => acquires(fence),
+        _ => read == at && acquires(order),
+    }
+}
+
+/// Whether the release of an atomic write is a step: itself, or a fence before it.
+fn is_given_by(steps: &[Step], write: usize, at: usize) -> bool {
+    let Some((_, _, Some(order))) = steps[write].access() else { return false };
+    match steps[at].deed {
+        Deed::Fence(fence) => {
+            at < write && steps[at].thread == steps[write].thread && releases(fence)
+        }
+        _ => at == write && releases(order),
+    }
+}
+
+/// The atomic writes whose release sequence has the value that an atomic read finds: the write it reads, and, as long as that
+/// is an update, the one before it.
+fn release_sequences(steps: &[Step], read: usize) -> Vec<usize> {
+    let mut heads = Vec::new();
+    let mut at = read;
+    while let Some(write) = atomic_write_before(steps, at) {
+        heads.push(write);
+        let is_update = steps[write].access().is_some_and(|(kind, ..)| kind == AccessKind::Update);
+        if !is_update {
+            break;
+        }
+        at = write;
+    }
+    heads
+}
+
+/// The last atomic write to the same bytes; none in an earlier life of theirs.
+fn atomic_write_before(steps: &[Step], at: usize) -> Option<usize> {
+    let bytes = steps[at].access()?.1;
+    for earlier in (0..at).rev() {
+        if steps[earlier].deed == Deed::Gone {
+            return None;
+        }
+        let is_same = steps[earlier].access().is_some_and(|(_, other, _)| other == bytes);
+        if is_same && steps[earlier].is_atomic() && steps[earlier].writes() {
+            return Some(earlier);
+        }
+    }
+    None
+}
+
+fn conflict(one: &Step, two: &Step) -> bool {
+    one.thread != two.thread
+        && (one.writes() || two.writes())
+        && !(one.is_atomic() && two.is_atomic())
+}
+
+fn touches(step: &Step, byte: u64) -> bool {
+    step.access().is_some_and(|(_, bytes, _)| bytes.contains(&byte))
+}
+
+/// All pairs of accesses to a byte that nothing orders.
+fn unordered_pairs(steps: &[Step]) -> Vec<(u64, usize, usize)> {
+    let (before, lives) = (Before::of(steps), life_at(steps));
+    let mut pairs = Vec::new();
+    for byte in 0..racing::VARIABLE_BYTES {
+        let accesses: Vec<usize> =
+            (0..steps.len()).filter(|&at| touches(&steps[at], byte)).collect();
+        for (place, &second) in accesses.iter().enumerate() {
+            for &first in &accesses[..place] {
+                let is_race = lives[first] == lives[second]
+                    && conflict(&steps[first], &steps[second])
+                    && !before.is(first, second);
+                if is_race {
+                    pairs.push((byte, first, second));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// Those of which the earlier access is not followed by one that conflicts with as much and comes after it.
+fn leading_pairs(steps: &[Step]) -> BTreeSet<SitePair> {
+    let before = Before::of(steps);
+    let covers = |one: &Step, earlier: &Step| {
+        (one.writes() || !earlier.writes()) && (!one.is_atomic() || earlier.is_atomic())
+    };
+    unordered_pairs(steps)
+        .into_iter()
+        .filter(|&(byte, first, second)| {
+            !(first + 1..second).any(|between| {
+                touches(&steps[between], byte)
+                    && covers(&steps[between], &steps[first])
+                    && before.is(first, between)
+            })
+        })
+        .map(|(_, first, second)| sorted([steps[first].site, steps[second].site]))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn epochs_find_what_the_graph_of_all_orders_finds(steps in traces()) {
+        prop_assert_eq!(found(&steps), leading_pairs(&steps));
+    }
+
+    #[test]
+    fn a_trace_with_any_unordered_pair_has_a_leading_one(steps in traces()) {
+        prop_assert_eq!(found(&steps).is_empty(), unordered_pairs(&steps).is_empty());
+    }
+}
+
+#[test]
+fn the_generator_makes_traces_with_and_without_races() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let racy = (0..300)
+        .filter(|_| !unordered_pairs(&traces().new_tree(&mut runner).unwrap().current()).is_empty())
+        .count();
+    assert!((30..270).contains(&racy), "{racy} of 300 are racy");
+}
