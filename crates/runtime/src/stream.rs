@@ -158,6 +158,10 @@ pub fn tell(thread: &Thread, told: &Told, past: &Pasts, not_before: u32) -> u32 
     slot.times = past.times;
     slot.recorded = past.recorded;
     slot.stamp = header.stamp;
+    // In a full recording, what is told after an atomic access was made after it.
+    if told.is_atomic() && thread.recorder.is_full() {
+        thread.stream.close_accesses();
+    }
     // The order of atomics is exact: each is told alone.
     slot.period = if told.is_atomic() { 0 } else { thread.stream.period.get() };
     slot.long = long;

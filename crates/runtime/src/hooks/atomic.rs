@@ -14,10 +14,12 @@ use unpick_events::{Kind, MemoryOrder};
 use super::hooks;
 use crate::breakpoints;
 use crate::local;
-use crate::shadow::cell::{GRANULE, LOCKED, QUAD};
+use crate::shadow::cell::{GRANULE, KEPT_IN_FULL, LOCKED, QUAD};
 use crate::shadow::region::cell;
 use crate::shadow::silent::{read_among_readers, read_silently};
-use crate::shadow::touch::{Access, MAY_LOCK, touch, touch_around};
+use crate::shadow::touch::{
+    Access, FAILURE_ORDER_SHIFT, MAY_LOCK, RECORDED_FLAGS, touch, touch_around,
+};
 use crate::start;
 use crate::sync;
 
@@ -44,8 +46,9 @@ fn plain_flags(order: i32, bytes: u64) -> u16 {
 }
 
 /// The same for a compare-exchange, by which locks of parking_lot that have eight bytes are taken.
-fn exchange_flags(order: i32) -> u16 {
-    flags_of(order, true) | access_flags::FAILED_EXCHANGE
+fn exchange_flags(order: i32, failure_order: i32) -> u16 {
+    let failed = order_flags(failure_order) << FAILURE_ORDER_SHIFT;
+    flags_of(order, true) | access_flags::FAILED_EXCHANGE | failed
 }
 
 /// Performs an atomic access so that its place in the recording agrees with its effect.
@@ -71,7 +74,8 @@ fn perform<T>(
             thread,
             &Access {
                 kind,
-                flags: access.flags & !access_flags::FAILED_EXCHANGE | access_flags::CONTINUED,
+                flags: access.flags & RECORDED_FLAGS & !access_flags::FAILED_EXCHANGE
+                    | access_flags::CONTINUED,
                 address: address + 8,
                 bytes: 8,
                 ..access
@@ -89,7 +93,9 @@ fn perform<T>(
 #[inline]
 fn load_silently<T>(address: u64, shape: u32, site: u64, load: &impl Fn() -> T) -> Option<T> {
     let hot = local::hot();
-    if hot.key.get() == 0 {
+    // In a full recording every atomic access has an event.
+    let is_full = hot.kept.get() == KEPT_IN_FULL && start::recorder().is_full();
+    if hot.key.get() == 0 || is_full {
         return None;
     }
     let (mine, low) = (cell(address), cell(address & !7));
@@ -175,10 +181,11 @@ macro_rules! atomics {
                 address: u64,
                 expected: $integer,
                 value: $integer,
-                order: i32,
+                orders: [i32; 2],
                 site: u64,
             ) -> Result<$integer, $integer> {
-                perform(address, BYTES, site, exchange_flags(order), || {
+                let flags = exchange_flags(orders[0], orders[1]);
+                perform(address, BYTES, site, flags, || {
                     let answer = at(address).compare_exchange(expected, value, SeqCst, SeqCst);
                     (answer, if answer.is_ok() { Kind::ReadWrite } else { Kind::Read })
                 })
@@ -189,11 +196,12 @@ macro_rules! atomics {
                 expected: *mut $integer,
                 value: $integer,
                 order: i32,
-                _failure_order: i32,
+                failure_order: i32,
                 site: u64,
             ) -> bool {
                 // SAFETY: the program passes a valid pointer to the value it expects.
-                let answer = exchange_if(address, unsafe { *expected }, value, order, site);
+                let answer =
+                    exchange_if(address, unsafe { *expected }, value, [order, failure_order], site);
                 if let Err(found) = answer {
                     // SAFETY: as above; the hook's contract is to store what was found.
                     unsafe { *expected = found };
@@ -206,10 +214,11 @@ macro_rules! atomics {
                 expected: $integer,
                 value: $integer,
                 order: i32,
-                _failure_order: i32,
+                failure_order: i32,
                 site: u64,
             ) -> $integer {
-                exchange_if(address, expected, value, order, site).unwrap_or_else(|found| found)
+                exchange_if(address, expected, value, [order, failure_order], site)
+                    .unwrap_or_else(|found| found)
             }
         }
     };

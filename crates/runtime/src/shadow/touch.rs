@@ -56,6 +56,10 @@ pub struct Access {
 /// In the flags of an atomic access: it may be a step of a lock that the program made of atomics, as Rust's are. Locks held
 /// are known only if every such write is recorded, also where nobody else is concerned. It does not go into the recording.
 pub const MAY_LOCK: u16 = 1 << 11;
+/// In the flags of a compare-exchange: from here on, the memory order it has if it does not exchange. Not recorded as such.
+pub const FAILURE_ORDER_SHIFT: u32 = 12;
+/// All flags but that order.
+pub const RECORDED_FLAGS: u16 = (1 << FAILURE_ORDER_SHIFT) - 1;
 
 impl Access {
     pub(super) fn writes(&self) -> bool {
@@ -97,8 +101,12 @@ pub fn touch_around<T>(thread: &Thread, access: &Access, perform: impl FnOnce() 
     let failed = access.kind == Kind::ReadWrite
         && kind == Kind::Read
         && access.flags & access_flags::FAILED_EXCHANGE != 0;
-    let flags = if failed { access.flags } else { access.flags & !access_flags::FAILED_EXCHANGE };
-    let access = Access { kind, flags, ..*access };
+    let flags = if failed {
+        access.flags & !access_flags::ORDER_MASK | access.flags >> FAILURE_ORDER_SHIFT
+    } else {
+        access.flags & !access_flags::FAILED_EXCHANGE
+    };
+    let access = Access { kind, flags: flags & RECORDED_FLAGS, ..*access };
     if !quick::note_atomic(thread, &access) {
         let mut visit = Visit { thread, access: &access, recorded: false, context: None };
         visit.granule(&granule, access.address, access.bytes.min(8));
@@ -234,17 +242,33 @@ impl Visit<'_> {
         cell.set_guest_read(self.access.site, self.thread.hot().time.get());
     }
 
-    /// Records a write to the thread's own bytes that may be a step of a lock, unless it is recorded already.
+    /// Records a write to the thread's own bytes that may be a step of a lock, unless it is recorded already; in a full recording
+    /// every atomic access.
     fn note_lock_step(&mut self, cell: &Cell, address: u64, shape: u32) {
         let is_step = self.access.flags & MAY_LOCK != 0 && self.access.writes();
         let is_told = cell.state() & SHARED != 0 && self.thread.recorder.is_full();
-        if !is_step || is_told {
+        if !(is_step || self.tells_atomic()) || is_told {
             return;
+        }
+        self.tell_own(address, shape);
+        self.note_sole_access(cell);
+        if self.access.writes() {
+            cell.read_site.store(RECORDED, Relaxed);
+        }
+    }
+
+    /// Whether the access is told although it concerns nobody: a past access does not say that it was atomic, nor in which order.
+    fn tells_atomic(&self) -> bool {
+        self.access.flags & access_flags::ORDER_MASK != 0 && self.thread.recorder.is_full()
+    }
+
+    /// Tells of an access to bytes that are not shared. The block is announced before its first event, which is part of its life.
+    fn tell_own(&mut self, address: u64, shape: u32) {
+        if self.thread.recorder.is_full() {
+            self.announce(address);
         }
         let told = self.told(address, shape, access_flags::REPEATED);
         stream::append_unstamped(self.thread, &told);
-        self.note_sole_access(cell);
-        cell.read_site.store(RECORDED, Relaxed);
     }
 
     /// The bytes are one other thread's.
@@ -256,6 +280,9 @@ impl Visit<'_> {
         let state = cell.state();
         if !self.access.writes() && state & SOLE != 0 && cell.write_site.load(Relaxed) == 0 {
             // A second reader of bytes that nobody has written in this life.
+            if self.tells_atomic() {
+                self.tell_own(address, shape);
+            }
             return open_set(self.thread, cell, address, shape, self.access.site, true);
         }
         // An event that lists nothing must not lengthen one from before what it leaves out.
@@ -297,6 +324,8 @@ impl Visit<'_> {
         }
         if set.unwritten.load(Relaxed) == 0 {
             self.record_after_guest(cell, address, shape);
+        } else if self.tells_atomic() {
+            self.tell_own(address, shape);
         }
         add_reader(self.thread, set, self.access.site);
         recent::note(self.thread.hot(), index, address, shape, self.access.site);

@@ -71,8 +71,8 @@ updates! {
     nand = |old, value| !(old & value);
 }
 
-fn exchange_if(address: u64, expected: u128, value: u128, order: i32, site: u64) -> u128 {
-    perform(address, 16, site, exchange_flags(order), || {
+fn exchange_if(address: u64, expected: u128, value: u128, orders: [i32; 2], site: u64) -> u128 {
+    perform(address, 16, site, exchange_flags(orders[0], orders[1]), || {
         let found = exchange_if_equal(address, expected, value);
         (found, if found == expected { Kind::ReadWrite } else { Kind::Read })
     })
@@ -83,12 +83,12 @@ extern "C" fn compare_exchange(
     expected: *mut u128,
     value: u128,
     order: i32,
-    _failure: i32,
+    failure_order: i32,
     site: u64,
 ) -> bool {
     // SAFETY: the program passes a valid pointer to the value it expects; gcc and clang align it to 16.
     let wanted = unsafe { expected.read_unaligned() };
-    let found = exchange_if(address, wanted, value, order, site);
+    let found = exchange_if(address, wanted, value, [order, failure_order], site);
     if found != wanted {
         // SAFETY: as above; the hook's contract is to store what was found.
         unsafe { expected.write_unaligned(found) };
@@ -101,10 +101,10 @@ extern "C" fn compare_exchange_value(
     expected: u128,
     value: u128,
     order: i32,
-    _failure: i32,
+    failure_order: i32,
     site: u64,
 ) -> u128 {
-    exchange_if(address, expected, value, order, site)
+    exchange_if(address, expected, value, [order, failure_order], site)
 }
 
 /// Six registers are taken: the site goes on the stack, as seventh argument.
