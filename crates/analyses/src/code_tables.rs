@@ -14,9 +14,10 @@ use unpick_recording::history::HeapBlock;
 
 use crate::access_pairs::LivedBytes;
 use crate::interleaving_patterns::{
-    Block, Blocks, CodeModule, CodeSite, Memory, code_module, module_at,
+    Block, Blocks, CodeModule, CodeSite, Holding, Lock, Memory, code_module, module_at,
 };
 use crate::knowledge::Knowledge;
+use crate::locks_held::{HeldLock, Moment};
 
 /// Things, each once, by number.
 #[derive(Debug)]
@@ -81,6 +82,44 @@ pub(crate) struct CodeTables {
     /// Number 0 is the unknown one, which is empty.
     pub stacks: Table<Vec<u32>>,
     pub blocks: Table<Block>,
+}
+
+/// The locks of a run.
+#[derive(Debug)]
+pub(crate) struct LockTables {
+    pub locks: Table<Lock>,
+    /// Number 0 is none.
+    pub lock_sets: Table<Vec<Holding>>,
+}
+
+impl LockTables {
+    pub fn new() -> LockTables {
+        LockTables { locks: Table::new([]), lock_sets: Table::new([Vec::new()]) }
+    }
+
+    /// The number of the locks held at a moment.
+    pub fn lock_set(
+        &mut self,
+        code: &mut CodeTables,
+        process: &mut Process<'_>,
+        moment: Moment,
+        locks: &[HeldLock],
+    ) -> u32 {
+        let numbers = locks.iter().map(|held| {
+            let lock = Lock {
+                memory: code.memory_of_lock(process, held.lock.0),
+                kind: held.kind.name().to_owned(),
+                shared: held.shared,
+                site: code.site(process, held.site),
+                stack: code.stack(process, held.context),
+            };
+            // Not the same for two threads: an order that no run had may join accesses of both in one role.
+            let acquisition = u64::from(moment.thread.0) << 40 | held.acquisition;
+            Holding { lock: self.locks.number_of(lock), acquisition: Some(acquisition) }
+        });
+        let numbers = numbers.collect();
+        self.lock_sets.number_of(numbers)
+    }
 }
 
 struct LoadedModule {

@@ -20,6 +20,7 @@ pub mod knowledge;
 pub mod locks_held;
 pub mod races;
 pub mod races_happens_before;
+pub mod races_lockset;
 pub mod ranking;
 pub mod thread_order;
 pub mod unseen_orders;

@@ -4,11 +4,36 @@
 //! Misses, Invents, Cost: see `races_happens_before` and `races_lockset`.
 
 mod access;
+mod around;
 mod byte_map;
+mod collect;
 mod lives;
 mod pairs;
+mod result;
 
 pub use access::{RaceAccess, stretches};
+pub use around::Deed;
 pub use byte_map::ByteMap;
+pub use collect::Collector;
 pub use lives::Lives;
 pub use pairs::{RacingPair, RacingPairs};
+pub use result::{Race, RaceStep, RunRaces, StepsAround};
+
+use unpick_recording::Action;
+
+/// Whether an event can order threads, beyond their beginning and end.
+fn is_synchronisation(action: &Action<'_>) -> bool {
+    match action {
+        Action::Access { flags, .. } => flags.is_atomic(),
+        Action::ThreadCreate { .. }
+        | Action::ThreadJoin { .. }
+        | Action::FiberSwitch { .. }
+        | Action::Acquire { .. }
+        | Action::BarrierLeave { .. }
+        | Action::SemaphoreWait { .. }
+        | Action::OnceDone { .. }
+        | Action::HappensAfter { .. }
+        | Action::Fence { .. } => true,
+        _ => false,
+    }
+}

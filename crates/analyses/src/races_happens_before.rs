@@ -22,8 +22,9 @@ use unpick_recording::{Action, Event, Recording};
 
 use crate::knowledge::Knowledge;
 use crate::races::{ByteMap, Lives, RaceAccess, RacingPairs, stretches};
+pub(crate) use clocks::VectorClock;
 use location::{Accesses, Dated};
-use order::ThreadClocks;
+pub(crate) use order::ThreadClocks;
 
 /// The races of a recording.
 pub fn races(recording: &Recording, knowledge: &dyn Knowledge) -> RacingPairs {
@@ -59,7 +60,7 @@ impl HappensBefore {
 
     fn access(&mut self, event: &Event<'_>) {
         let Action::Access { kind, flags, pasts, .. } = event.action else { return };
-        let HappensBefore { clocks, bytes, races, .. } = self;
+        let HappensBefore { clocks, bytes, lives, races } = self;
         let access = RaceAccess::of_event(event, kind, flags);
         let dated = Dated { access, period: clocks.period(event.thread) };
         let knows = clocks.knows(event.thread);
@@ -71,7 +72,9 @@ impl HappensBefore {
                         accesses.take_in_past(Dated { access: RaceAccess::of_past(&past), period });
                     }
                 }
-                accesses.take_in(dated, knows, |earlier| races.add(earlier, &access, at, length));
+                accesses.take_in(dated, knows, |earlier| {
+                    races.add(earlier, &access, at, length, |at| lives.block_at(at));
+                });
             });
         }
     }

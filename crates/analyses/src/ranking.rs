@@ -25,6 +25,7 @@ pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude};
 pub(crate) use evidence::example_of;
 pub use evidence::{
     Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory, accesses_of,
+    locks_of,
 };
 pub use formula::{Counts, Formula};
 pub(crate) use reading::CodeReading;

@@ -115,6 +115,17 @@ impl Knowledge for KnownRecording<'_> {
         self.lock_step(site).is_some()
     }
 
+    fn unparks(&self, event: &Event<'_>) -> bool {
+        // Most accesses are none of these, and need no look-up.
+        let may_be = matches!(
+            event.action,
+            Action::Access { kind: AccessKind::ReadWrite, flags, .. } if flags.is_atomic()
+        );
+        may_be
+            && self.lock_step(event.site) == Some(LockStep::Unpark)
+            && is_step(&event.action, LockStep::Unpark)
+    }
+
     fn state_of(&self, site: Site) -> State {
         if let Some(&known) = self.states.borrow().get(&site) {
             return known;

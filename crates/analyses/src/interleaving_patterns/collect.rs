@@ -13,7 +13,7 @@ use unpick_recording::{Access as RecordedAccess, Histories, Recording};
 use crate::access_pairs::{
     AccessId, AccessTable, LivedBytes, LocationId, PairCollector, WindowWalk,
 };
-use crate::code_tables::{CodeTables, Process, Table};
+use crate::code_tables::{CodeTables, LockTables, Process, Table};
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
 use crate::thread_order::ThreadOrder;
@@ -23,7 +23,7 @@ use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
 use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
-use super::result::{Access, FoundPattern, HiddenPair, Holding, Lock, RunPatterns, Touch};
+use super::result::{Access, FoundPattern, HiddenPair, RunPatterns, Touch};
 use super::slices::slices;
 use super::{Mode, Options};
 
@@ -35,8 +35,7 @@ const MOST_POSSIBLE: usize = 10_000;
 pub struct Collector {
     options: Options,
     code: CodeTables,
-    locks: Table<Lock>,
-    lock_sets: Table<Vec<Holding>>,
+    locks: LockTables,
     accesses: Table<Access>,
     patterns: FxHashMap<Identity, FoundPattern>,
     hidden_pairs: FxHashSet<HiddenPair>,
@@ -52,8 +51,7 @@ impl Collector {
         Collector {
             options,
             code: CodeTables::new(),
-            locks: Table::new([]),
-            lock_sets: Table::new([Vec::new()]),
+            locks: LockTables::new(),
             accesses: Table::new([]),
             patterns: FxHashMap::default(),
             hidden_pairs: FxHashSet::default(),
@@ -303,25 +301,11 @@ impl Collector {
         held: &BTreeMap<Moment, Vec<HeldLock>>,
     ) -> FxHashMap<Moment, u32> {
         held.iter()
-            .map(|(moment, locks)| (*moment, self.lock_set(process, *moment, locks)))
+            .map(|(moment, locks)| {
+                let set = self.locks.lock_set(&mut self.code, process, *moment, locks);
+                (*moment, set)
+            })
             .collect()
-    }
-
-    fn lock_set(&mut self, process: &mut Process<'_>, moment: Moment, locks: &[HeldLock]) -> u32 {
-        let numbers = locks.iter().map(|held| {
-            let lock = Lock {
-                memory: self.code.memory_of_lock(process, held.lock.0),
-                kind: held.kind.name().to_owned(),
-                shared: held.shared,
-                site: self.code.site(process, held.site),
-                stack: self.code.stack(process, held.context),
-            };
-            // Not the same for two threads: an order that no run had may join accesses of both in one role.
-            let acquisition = u64::from(moment.thread.0) << 40 | held.acquisition;
-            Holding { lock: self.locks.number_of(lock), acquisition: Some(acquisition) }
-        });
-        let numbers = numbers.collect();
-        self.lock_sets.number_of(numbers)
     }
 
     /// Orders that neither the patterns nor the hidden pairs of the run show.
@@ -346,8 +330,8 @@ impl Collector {
             modules: self.code.modules.things,
             sites: self.code.sites.things,
             stacks: self.code.stacks.things,
-            locks: self.locks.things,
-            lock_sets: self.lock_sets.things,
+            locks: self.locks.locks.things,
+            lock_sets: self.locks.lock_sets.things,
             blocks: self.code.blocks.things,
             accesses: self.accesses.things,
             patterns: in_order(self.patterns),

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use unpick_events::{Context, Site};
+use unpick_recording::history::HeapBlock;
 
 use super::access::RaceAccess;
 
@@ -17,6 +18,8 @@ pub struct RacingPair {
     /// Bytes they have in common.
     pub address: u64,
     pub length: u32,
+    /// The heap block they are in.
+    pub block: Option<HeapBlock>,
     pub count: u64,
 }
 
@@ -34,23 +37,36 @@ pub struct RacingPairs {
 
 impl RacingPairs {
     /// Takes in an occurrence.
-    pub fn add(&mut self, first: &RaceAccess, second: &RaceAccess, address: u64, length: u32) {
+    pub fn add(
+        &mut self,
+        first: &RaceAccess,
+        second: &RaceAccess,
+        address: u64,
+        length: u32,
+        block_at: impl FnOnce(u64) -> Option<HeapBlock>,
+    ) {
         let mut sites = [first.site, second.site];
         sites.sort_unstable();
-        let new = RacingPair { first: *first, second: *second, address, length, count: 1 };
-        match self.places.get(&sites) {
-            Some(&place) => {
-                let known = &mut self.pairs[place];
-                let count = known.count + 1;
-                if stacks_known(&new) > stacks_known(known) {
-                    *known = new;
-                }
-                known.count = count;
+        let place = self.places.get(&sites).copied();
+        if place.is_none() && self.pairs.len() >= MOST_PAIRS {
+            self.left_out += 1;
+            return;
+        }
+        let known = place.map(|place| &mut self.pairs[place]);
+        if let Some(known) = known {
+            known.count += 1;
+            if stacks_known(first, second) <= stacks_known(&known.first, &known.second) {
+                return;
             }
-            None if self.pairs.len() >= MOST_PAIRS => self.left_out += 1,
+        }
+        let count = place.map_or(1, |place| self.pairs[place].count);
+        let block = block_at(address);
+        let pair = RacingPair { first: *first, second: *second, address, length, block, count };
+        match place {
+            Some(place) => self.pairs[place] = pair,
             None => {
                 self.places.insert(sites, self.pairs.len());
-                self.pairs.push(new);
+                self.pairs.push(pair);
             }
         }
     }
@@ -62,6 +78,6 @@ impl RacingPairs {
 }
 
 /// Of how many of the two it is known how they were reached: the more, the better an example.
-fn stacks_known(pair: &RacingPair) -> usize {
-    [&pair.first, &pair.second].iter().filter(|access| access.context != Context(0)).count()
+fn stacks_known(first: &RaceAccess, second: &RaceAccess) -> usize {
+    [first, second].iter().filter(|access| access.context != Context(0)).count()
 }

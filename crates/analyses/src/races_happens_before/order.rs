@@ -180,7 +180,8 @@ impl ThreadClocks {
         Some(1 + clock.ends.partition_point(|end| *end < ordinal) as u32)
     }
 
-    fn meet(&mut self, event: &Event<'_>) {
+    /// Takes in that a thread has had an event, and nothing of what that orders.
+    pub fn meet(&mut self, event: &Event<'_>) {
         let clock = self.clock(event.thread);
         clock.first.get_or_insert(event.ordinal);
         clock.latest = event.ordinal;

@@ -179,6 +179,14 @@ pub fn accesses_of(run: &RunPatterns, code: &mut CodeBook) -> Vec<ExampleAccess>
     run.accesses.iter().map(|access| reading.access(access)).collect()
 }
 
+/// All locks of a run, with the numbers of a code book, which the run is entered into.
+pub fn locks_of(run: &RunPatterns, code: &mut CodeBook) -> Vec<ExampleLock> {
+    let translation = code.enter(run);
+    let reading = Reading::of(run, &translation);
+    let numbers = 0..run.locks.len() as u32;
+    numbers.map(|lock| reading.lock(&Holding { lock, acquisition: None })).collect()
+}
+
 /// A run with the numbers of a code book.
 struct Reading<'r> {
     run: &'r RunPatterns,
