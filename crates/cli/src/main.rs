@@ -28,6 +28,7 @@ mod output;
 mod pin;
 mod program;
 mod quantities;
+mod races;
 mod rank;
 mod reconstruct;
 mod record;
@@ -86,6 +87,9 @@ enum Verb {
     /// Show what training has learned, or put together what several machines have
     #[command(after_help = invariants::HELP)]
     Invariants(invariants::ShowInvariants),
+    /// Find accesses of different threads that nothing orders, or that no lock protects
+    #[command(after_help = races::HELP)]
+    Races(Box<races::Races>),
     /// List what was run: labels, durations, seeds
     Runs(runs::Runs),
     /// Rank the runs of a hunt again, in another way
@@ -161,6 +165,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Train(train) => train::run(*train),
         Verb::Watch(watch) => watch::run(watch),
         Verb::Invariants(invariants) => invariants::run(invariants),
+        Verb::Races(races) => races::run(*races),
         Verb::Runs(runs) => runs::run(runs),
         Verb::Rank(rank) => rank::run(rank),
         Verb::Reconstruct(reconstruct) => reconstruct::run(reconstruct),

@@ -20,8 +20,10 @@ mod hang;
 mod names;
 mod paths;
 mod places;
+mod race;
 mod reconstruction;
 mod sentences;
+mod tsan_suppressions;
 mod understudies;
 mod unseen;
 mod unsure;
@@ -40,10 +42,14 @@ pub use hang::{
     LostNotification, LostStep, WaitedFor, describe_hang, group_hangs, impasse_in_words,
 };
 pub use names::{Author, Frame, Names, Place};
+pub use race::{
+    NumberedRaces, RACES_SCHEMA, RaceDetector, RaceFinding, StepWords, ThreadSteps, describe_races,
+};
 pub use reconstruction::{
     CodePoint, PointPlace, PointThread, RECONSTRUCTIONS_SCHEMA, Reconstruction, ReconstructionList,
     ReconstructionWords, own_first,
 };
+pub use tsan_suppressions::TsanSuppressions;
 pub use understudies::understudies;
 pub use unseen::describe_unseen;
 pub use violation::{TrainedSite, ViolatedInvariant, describe_violations};

@@ -1,6 +1,6 @@
 //! How each access was reached: the calls around it, innermost first.
 
-use unpick_findings::{Finding, FindingAccess, Frame};
+use unpick_findings::{FindingAccess, Frame};
 
 use crate::Style;
 use crate::layout::{cut, padded, printable};
@@ -14,9 +14,9 @@ const MOST_CALLS: usize = 8;
 const BEFORE: usize = 6;
 
 /// The call stacks of all accesses; accesses that were reached the same way are told once.
-pub fn calls(finding: &Finding, style: &Style) -> String {
+pub fn calls(accesses: &[FindingAccess], style: &Style) -> String {
     let mut told: Vec<(Vec<usize>, &FindingAccess)> = Vec::new();
-    for (access, number) in finding.accesses.iter().zip(1..) {
+    for (access, number) in accesses.iter().zip(1..) {
         match told.iter_mut().find(|(_, other)| same_way(other, access)) {
             Some((numbers, _)) => numbers.push(number),
             None => told.push((vec![number], access)),

@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use unpick_findings::{Finding, FindingAccess};
+use unpick_findings::FindingAccess;
 
 use crate::Style;
 use crate::layout::{paragraph, printable, width_of};
@@ -28,11 +28,11 @@ const LONGEST_LABEL: usize = 40;
 /// An access, and its number in the order of execution.
 type Numbered<'f> = (usize, &'f FindingAccess);
 
-/// Excerpts of all files of a finding.
-pub fn excerpts(finding: &Finding, style: &Style) -> String {
+/// Excerpts of all files that accesses are in.
+pub fn excerpts(accesses: &[FindingAccess], style: &Style) -> String {
     let mut files: BTreeMap<&str, Vec<Numbered<'_>>> = BTreeMap::new();
     let mut text = format!("{}\n\n", style.paint().heading("Source"));
-    for (access, number) in finding.accesses.iter().zip(1..) {
+    for (access, number) in accesses.iter().zip(1..) {
         match access.frame.file.as_deref() {
             Some(file) => files.entry(file).or_default().push((number, access)),
             None => {

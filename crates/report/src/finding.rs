@@ -18,8 +18,8 @@ pub fn in_full(findings: &Findings, number: usize, style: &Style) -> Option<Stri
         why(finding, style),
         violated_invariants(finding, style),
         order(finding, style),
-        excerpts::excerpts(finding, style),
-        calls::calls(finding, style),
+        excerpts::excerpts(&finding.accesses, style),
+        calls::calls(&finding.accesses, style),
         finding
             .reconstruction
             .as_ref()

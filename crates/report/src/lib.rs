@@ -16,6 +16,7 @@ mod layout;
 mod list;
 mod orders;
 mod paint;
+mod races;
 mod reconstruction;
 mod short_names;
 mod supporters;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 
 pub use excerpts::LINES_AROUND;
+pub use races::{race, races};
 pub use violations::violated;
 
 use layout::paragraph;

@@ -1,0 +1,211 @@
+//! `unpick races`: which accesses of different threads nothing orders, and which no lock protects every time.
+//!
+//! Takes   a command, which is run once or more often and recorded in full; or full recordings that are there already.
+//! Gives   one race per pair of the user's own source lines, ranked; `races.json` in the store, so that one can be explained afterwards.
+//! Misses  what the runs did not execute.
+//! Cost    full recordings: each access to shared bytes is an event. They are dropped, but for those that show a race.
+
+mod course;
+mod kept;
+mod suppressed;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use unpick_findings::{RaceDetector, RaceFinding, describe_races};
+use unpick_names::ProgramNames;
+use unpick_problem::{Problem, exit};
+use unpick_run_store::Store;
+
+use crate::cargo_test;
+use crate::conclude::{NAMES, choices};
+use crate::hunt::print;
+use crate::import::names_in;
+use crate::program::end_of_command_line;
+use crate::quantities::{bytes, counted, duration};
+use crate::record::store_option;
+use crate::terminal;
+use crate::trained::{is_stdout, write_json};
+use course::Looked;
+use kept::Report;
+use suppressed::Suppressed;
+
+pub const HELP: &str = "\
+Two detectors look at every access to memory that threads share. Happens-before reports accesses that no lock, condition, barrier, semaphore,
+once, thread start or join, atomic or fence orders. Lockset reports memory that no single lock protects every time: it also sees what this run
+happened to order, and reports what is ordered by other means than locks. What both find comes first.
+
+Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
+
+Suppression files of ThreadSanitizer are honoured: --suppressions FILE, and TSAN_OPTIONS=suppressions=FILE.
+
+Exit codes: 0 no race, 66 there are some, 2 nothing could be looked at, 70 Unpick's own fault.
+
+Examples:
+  unpick races -- ./bank 100
+  unpick races --runs 10 --json races.json -- ./bank 100
+  unpick races --explain 2";
+
+/// What `unpick races` can be told.
+#[derive(clap::Args)]
+pub struct Races {
+    /// Run the program this often
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Explain one race of the last report: both stacks, locks held, why nothing orders them
+    #[arg(long, value_name = "N", conflicts_with_all = ["runs", "run", "suppressions", "command"])]
+    explain: Option<usize>,
+    /// Report what this detector finds only: happens-before or lockset
+    #[arg(long, value_name = "NAME", value_parser = detector)]
+    detector: Option<RaceDetector>,
+    /// A full run of the store, by its number; may be given several times
+    #[arg(long, value_name = "RUN", conflicts_with = "command")]
+    run: Vec<u64>,
+    /// Races that are not to be reported, as ThreadSanitizer is told; may be given several times
+    #[arg(long, value_name = "FILE")]
+    suppressions: Vec<PathBuf>,
+    /// Write the races as JSON to this file too; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// A run that takes longer is ended; what it did until then counts
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    timeout: Duration,
+    /// Put in delays as unpick hunt does: other orders come about, with other races
+    #[arg(long)]
+    delays: bool,
+    /// Seed of the delays
+    #[arg(long, value_name = "N", requires = "delays")]
+    seed: Option<u64>,
+    /// Stop recording a process after this much
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = bytes)]
+    limit: u64,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+    /// Folder that holds the runs
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    store: PathBuf,
+    /// Build a cargo project and run one of its tests: --cargo test NAME, with cargo's options
+    #[arg(long)]
+    cargo: bool,
+    /// The program and its arguments; without it, the last full run of the store
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM")]
+    command: Vec<std::ffi::OsString>,
+}
+
+fn detector(text: &str) -> Result<RaceDetector, String> {
+    match text {
+        "happens-before" => Ok(RaceDetector::HappensBefore),
+        "lockset" => Ok(RaceDetector::Lockset),
+        _ => Err("the detectors are happens-before, lockset".to_owned()),
+    }
+}
+
+pub fn run(races: Races) -> Result<ExitCode, Problem> {
+    if let Some(number) = races.explain {
+        races.explain(number)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // All that can be wrong is told before the program is run.
+    let mut suppressed = Suppressed::read(&races.suppressions)?;
+    let looked = races.look()?;
+    let mut found = races.described(&looked)?;
+    found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
+    let report = Report::new(&looked, found, &suppressed);
+    report.write(&races.store)?;
+    races.tell(&looked, &report, &suppressed)?;
+    Ok(ExitCode::from(if report.races.is_empty() { 0 } else { exit::FINDINGS }))
+}
+
+impl Races {
+    fn asks_for(&self, race: &RaceFinding) -> bool {
+        self.detector.is_none_or(|asked| race.detectors.contains(&asked))
+    }
+
+    fn look(&self) -> Result<Looked, Problem> {
+        if self.command.is_empty() {
+            return course::stored(self);
+        }
+        let invocation = if self.cargo {
+            cargo_test::invocation(&self.command)?
+        } else {
+            unpick_runner::Invocation::plain(self.command.clone())
+        };
+        course::run(self, &invocation)
+    }
+
+    fn described(&self, looked: &Looked) -> Result<Vec<RaceFinding>, Problem> {
+        let stored = names_in(&self.store)?;
+        let names = ProgramNames::new(stored.as_ref(), &NAMES);
+        let runs: Vec<_> = looked.runs.iter().map(|run| (run.number, &run.races)).collect();
+        Ok(describe_races(&runs, &names, &choices()))
+    }
+
+    fn tell(
+        &self,
+        looked: &Looked,
+        report: &Report,
+        suppressed: &Suppressed,
+    ) -> Result<(), Problem> {
+        if let Some(to) = &self.json {
+            write_json(to, &report.to_json())?;
+            if is_stdout(to) {
+                return Ok(());
+            }
+        }
+        let style = terminal::style_of_stdout(&self.store);
+        let mut text = self.summary(looked, report) + &suppressed.told();
+        if !report.races.is_empty() {
+            text += &format!("\n{}\n", unpick_report::races(&report.races, &style));
+        }
+        print(&(text + &format!("next: {}\n", self.next_command(looked, report))))
+    }
+
+    fn summary(&self, looked: &Looked, report: &Report) -> String {
+        let mut text = format!(
+            "{} in {}: {} of {} looked at\n",
+            match report.races.len() {
+                0 => "no race".to_owned(),
+                count => counted(count as u64, "race"),
+            },
+            counted(looked.runs.len() as u64, "run"),
+            counted(looked.events(), "event"),
+            counted(looked.threads(), "thread")
+        );
+        for remark in looked.remarks() {
+            text += &format!("{remark}\n");
+        }
+        text
+    }
+
+    fn next_command(&self, looked: &Looked, report: &Report) -> String {
+        let store = store_option(&self.store);
+        if !report.races.is_empty() {
+            return format!("unpick races{store} --explain 1");
+        }
+        let end = end_of_command_line(&looked.command, looked.written_as.as_deref());
+        format!("unpick races{store} --runs {} --delays {end}", self.runs.max(5) * 2)
+    }
+
+    fn explain(&self, number: usize) -> Result<(), Problem> {
+        let mut report = Report::read(&self.store)?;
+        let count = report.races.len();
+        if !(1..=count).contains(&number) {
+            return Err(kept::no_such_race(number, count, &self.store));
+        }
+        if let Some(to) = &self.json {
+            report.races = report.races.drain(number - 1..number).collect();
+            return write_json(to, &report.to_json());
+        }
+        let style = terminal::style_of_stdout(&self.store);
+        let text = unpick_report::race(&report.races, number, &style).unwrap_or_default();
+        let store = store_option(&self.store);
+        let next = if number < count {
+            format!("unpick races{store} --explain {}", number + 1)
+        } else {
+            format!("unpick races{store} --explain {number} --json -")
+        };
+        print(&format!("{text}\nnext: {next}\n"))
+    }
+}

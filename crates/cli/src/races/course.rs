@@ -1,0 +1,198 @@
+//! Runs that are looked at for races: made now, or there already.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+
+use unpick_analyses::races::{Collector, RunRaces};
+use unpick_names::KnownRecording;
+use unpick_problem::Problem;
+use unpick_recording::{Run, RunInfo, RunOptions};
+use unpick_run_store::{Builds, Store, run_number};
+use unpick_runner::{
+    Attempt, Choices, Draw, Invocation, Judge, Judged, Lacking, Limits, Perturbation, Plan,
+    attempt, stop_on_signals,
+};
+
+use super::Races;
+use crate::conclude::NAMES;
+use crate::hunt::{GRACE, OUTPUT_BYTES};
+use crate::quantities::counted;
+use crate::record::{fresh_seed, nothing_recorded};
+use crate::terminal::progress_bar;
+
+/// A run that was looked at.
+pub struct LookedAt {
+    pub number: u64,
+    pub races: RunRaces,
+    /// Nothing is missing in the recordings.
+    is_complete: bool,
+}
+
+/// All that was looked at.
+pub struct Looked {
+    pub runs: Vec<LookedAt>,
+    pub command: Vec<String>,
+    pub written_as: Option<Vec<String>>,
+}
+
+impl Looked {
+    pub fn events(&self) -> u64 {
+        self.runs.iter().map(|run| run.races.events).sum()
+    }
+
+    /// The most that a run had.
+    pub fn threads(&self) -> u64 {
+        self.runs.iter().map(|run| run.races.threads).max().unwrap_or(0)
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.runs.iter().all(|run| run.is_complete && run.races.left_out == 0)
+    }
+
+    /// What a reader has to know to judge the list.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if !self.is_complete() {
+            remarks.push(
+                "the recordings are not complete: there may be more races; see --limit".to_owned(),
+            );
+        }
+        if self.threads() <= 1 {
+            remarks.push("no run had a second thread: nothing could race".to_owned());
+        } else if self.runs.iter().all(|run| run.races.synchronisations == 0) {
+            remarks.push(
+                "no recording has synchronisation: that of code without Unpick's runtime is not seen, and what it orders is reported"
+                    .to_owned(),
+            );
+        }
+        remarks
+    }
+}
+
+/// Runs the program and looks at each run.
+pub fn run(races: &Races, invocation: &Invocation) -> Result<Looked, Problem> {
+    let seed = races.seed.unwrap_or_else(fresh_seed);
+    let mut perturbation =
+        if races.delays { Perturbation::new(seed) } else { Perturbation::none(seed) };
+    let bar = progress_bar(races.runs.into(), races.quiet).with_prefix("races");
+    let (command, written_as) = (invocation.words(), invocation.written_as.clone());
+    let mut looked = Looked { runs: Vec::new(), command, written_as };
+    let mut builds = Builds::default();
+    for _ in 0..races.runs {
+        let judged = run_once(races, invocation, &perturbation.next(Lacking::Passing))?;
+        let one = look_at(&judged.run.folder)?;
+        builds.add(one.number, &one.races.code)?;
+        let found = one.races.races.len() as u64;
+        if found == 0 {
+            judged.run.discard();
+        }
+        looked.runs.push(one);
+        bar.inc(1);
+        bar.set_message(format!("{} in the last run", counted(found, "racing pair")));
+        if judged.stopped || stop_on_signals().load(Relaxed) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(looked)
+}
+
+/// Runs the program once, in full. How it ends is no matter here, so the run has no label and belongs to no hunt.
+fn run_once(races: &Races, invocation: &Invocation, draw: &Draw) -> Result<Judged, Problem> {
+    let mut options = RunOptions { full: true, limit: races.limit, ..RunOptions::default() };
+    draw.delays.put_into(&mut options);
+    let plan = Plan {
+        invocation: invocation.clone(),
+        store: Store::at(&races.store),
+        choices: Choices { options, seed: draw.seed },
+    };
+    let judged = attempt(&Attempt {
+        plan: &plan,
+        limits: &Limits { timeout: races.timeout, grace: GRACE, output: OUTPUT_BYTES },
+        judge: &Judge { conditions: Vec::new(), oracle: None },
+        hunt: None,
+        own_folder: false,
+        stop: stop_on_signals(),
+    })?;
+    if judged.run.event_files.is_empty() {
+        judged.run.discard();
+        return Err(nothing_recorded(&judged.run));
+    }
+    if let Some(trouble) = &judged.run.trouble {
+        return Err(trouble.clone());
+    }
+    let info =
+        RunInfo { label: None, why: None, hunt: None, judged_by: None, ..judged.run.info.clone() };
+    info.write(&judged.run.folder).map_err(|error| {
+        Problem::own_fault("the run cannot be described")
+            .at("folder", judged.run.folder.display())
+            .why(error)
+            .next("choose a store you can write to: unpick races --store DIR -- PROGRAM")
+    })?;
+    Ok(judged)
+}
+
+/// Looks at runs of the store: those that are named, or the last full one.
+pub fn stored(races: &Races) -> Result<Looked, Problem> {
+    let store = Store::at(&races.store);
+    let folders = match races.run[..] {
+        [] => vec![last_full(&store)?],
+        ref numbers => {
+            let folders = numbers.iter().map(|&number| store.run(number));
+            folders.collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    let first = RunInfo::read(&folders[0])?;
+    let mut looked =
+        Looked { runs: Vec::new(), command: first.command, written_as: first.written_as };
+    let mut builds = Builds::default();
+    for folder in &folders {
+        let info = RunInfo::read(folder)?;
+        if !info.options.full {
+            return Err(not_full(folder));
+        }
+        let one = look_at(folder)?;
+        builds.add(one.number, &one.races.code)?;
+        looked.runs.push(one);
+    }
+    Ok(looked)
+}
+
+fn last_full(store: &Store) -> Result<PathBuf, Problem> {
+    let (runs, _) = store.runs();
+    let last = runs.into_iter().rfind(|run| run.info.options.full);
+    last.map(|run| run.folder).ok_or_else(|| no_full_run(store))
+}
+
+/// Looks at the recordings in the folder of a run.
+fn look_at(folder: &Path) -> Result<LookedAt, Problem> {
+    let run = Run::open(folder)?;
+    let mut collector = Collector::default();
+    let mut is_complete = true;
+    for recording in run.recordings() {
+        let recording = recording?;
+        is_complete &= recording.is_complete() && recording.damage().is_empty();
+        collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
+    }
+    let races = collector.finish();
+    if !races.is_full {
+        return Err(not_full(folder));
+    }
+    Ok(LookedAt { number: run_number(folder).unwrap_or(0), races, is_complete })
+}
+
+fn not_full(folder: &Path) -> Problem {
+    Problem::usage("the run cannot be looked at for races: its recordings are not full")
+        .at("folder", folder.display())
+        .why("they have the accesses where threads met, not all accesses to what threads share")
+        .next(
+            "run it again: unpick races -- PROGRAM; or record it: unpick record --full -- PROGRAM",
+        )
+}
+
+fn no_full_run(store: &Store) -> Problem {
+    Problem::usage("there is no full run to look at")
+        .at("folder", store.folder().display())
+        .why("races are found in recordings of every access to what threads share")
+        .next("run a program: unpick races -- PROGRAM; or name the store: unpick races --store DIR")
+}

@@ -1,0 +1,114 @@
+//! The last report on disk: `races.json` in the store, which is also what `--json` writes.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use unpick_findings::{RACES_SCHEMA, RaceFinding};
+use unpick_problem::Problem;
+
+use super::course::Looked;
+use super::suppressed::Suppressed;
+
+const RACES_FILE: &str = "races.json";
+
+/// What was found, as JSON shows it. `docs/schema/races.schema.json` says the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    schema: String,
+    command: Vec<String>,
+    runs: u32,
+    events: u64,
+    threads: u64,
+    /// Nothing is missing in the recordings.
+    complete: bool,
+    suppressed: Vec<SuppressedBy>,
+    /// The worst first.
+    pub races: Vec<RaceFinding>,
+}
+
+/// A rule of a suppression file that covered races.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct SuppressedBy {
+    rule: String,
+    races: u64,
+}
+
+impl Report {
+    pub fn new(looked: &Looked, races: Vec<RaceFinding>, suppressed: &Suppressed) -> Report {
+        let used = suppressed.counts().filter(|(_, count)| *count > 0);
+        Report {
+            schema: RACES_SCHEMA.to_owned(),
+            command: looked.command.clone(),
+            runs: looked.runs.len() as u32,
+            events: looked.events(),
+            threads: looked.threads(),
+            complete: looked.is_complete(),
+            suppressed: used
+                .map(|(rule, races)| SuppressedBy { rule: rule.to_owned(), races })
+                .collect(),
+            races,
+        }
+    }
+
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Keeps the report for `--explain`.
+    pub fn write(&self, store: &Path) -> Result<(), Problem> {
+        let file = store.join(RACES_FILE);
+        let text = format!("{:#}\n", self.to_json());
+        fs::create_dir_all(store).and_then(|()| fs::write(&file, text)).map_err(|error| {
+            Problem::own_fault("the races cannot be kept")
+                .at("file", file.display())
+                .why(error)
+                .next("choose a store you can write to: unpick races --store DIR -- PROGRAM")
+        })
+    }
+
+    pub fn read(store: &Path) -> Result<Report, Problem> {
+        let file = store.join(RACES_FILE);
+        let text = fs::read_to_string(&file).map_err(|error| cannot_read(&file, &error))?;
+        let report: Report =
+            serde_json::from_str(&text).map_err(|error| damaged(&file, &error.to_string()))?;
+        if report.schema != RACES_SCHEMA {
+            let why = format!("its form is `{}`", report.schema.escape_debug());
+            return Err(damaged(&file, &why));
+        }
+        Ok(report)
+    }
+}
+
+fn cannot_read(file: &Path, error: &std::io::Error) -> Problem {
+    if error.kind() == ErrorKind::NotFound {
+        return Problem::usage("there is no report of races yet")
+            .at("file", file.display())
+            .next("look for some: unpick races -- PROGRAM; or name the store: --store DIR");
+    }
+    Problem::own_fault("the last report of races cannot be read")
+        .at("file", file.display())
+        .why(error)
+        .next("look again: unpick races -- PROGRAM")
+}
+
+fn damaged(file: &Path, why: &str) -> Problem {
+    Problem::usage("the last report of races cannot be read: it is damaged, or of another version")
+        .at("file", file.display())
+        .why(why.escape_debug())
+        .next("look again: unpick races -- PROGRAM")
+}
+
+pub fn no_such_race(number: usize, count: usize, store: &Path) -> Problem {
+    let there_are = match count {
+        0 => "no race".to_owned(),
+        1 => "one race".to_owned(),
+        count => format!("{count} races"),
+    };
+    Problem::usage(format!("there is no race {number}"))
+        .at("file", store.join(RACES_FILE).display())
+        .why(format!("the last report has {there_are}"))
+        .next("see them all: unpick races; it looks at the last full run again")
+}

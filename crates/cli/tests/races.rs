@@ -1,0 +1,169 @@
+//! `unpick races` from the outside, with a program that races or not as it is told.
+
+mod schemas;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use schemas::assert_valid;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/account.c");
+
+/// A folder with the program.
+struct Scene {
+    folder: TempDir,
+}
+
+struct Ran {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene { folder: tempfile::tempdir().unwrap() };
+        fs::copy(SOURCE, scene.path("account.c")).unwrap();
+        let built = scene.unpick(&["cc", "-g", "-pthread", "account.c", "-o", "account"]);
+        assert_eq!(built.code, Some(0), "{}", built.stderr);
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(UNPICK);
+        command.args(arguments).current_dir(self.folder.path());
+        command.env_remove("UNPICK_CC").env_remove("TSAN_OPTIONS");
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
+        command
+    }
+
+    fn unpick(&self, arguments: &[&str]) -> Ran {
+        ran(&mut self.command(arguments))
+    }
+
+    /// The races as JSON, and the exit code.
+    fn races(&self, options: &[&str], mode: &str) -> (Option<i32>, Value) {
+        let end = ["--json", "-", "--", "./account", mode];
+        let ran = self.unpick(&[&["races"], options, &end].concat());
+        let value: Value = serde_json::from_str(&ran.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
+        assert_valid(&value, "races.schema.json");
+        (ran.code, value)
+    }
+}
+
+fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ran { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+}
+
+fn line_of_the_race() -> usize {
+    let source = fs::read_to_string(SOURCE).unwrap();
+    source.lines().position(|line| line.contains("the line of the race")).unwrap() + 1
+}
+
+#[test]
+fn a_forgotten_lock_is_found_by_both_detectors_and_explained() {
+    let scene = Scene::new();
+    let (code, report) = scene.races(&[], "racy");
+    assert_eq!(code, Some(66));
+    let race = &report["races"][0];
+    assert_eq!(race["detectors"], json!(["happens-before", "lockset"]));
+    let lines: Vec<_> =
+        race["accesses"].as_array().unwrap().iter().map(|one| &one["line"]).collect();
+    assert!(lines.contains(&&json!(line_of_the_race())), "{lines:?}");
+    let locks: Vec<usize> = race["accesses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|access| access["locks"].as_array().unwrap().len())
+        .collect();
+    assert!(locks == [0, 1] || locks == [1, 0], "one of them held the lock: {locks:?}");
+    assert!(race["allocated_at"]["line"].is_number());
+
+    let told = scene.unpick(&["races", "--explain", "1"]);
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    for part in ["nothing orders the two", "Locks held", "Why nothing orders them", "account.lock"]
+    {
+        assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
+    }
+}
+
+#[test]
+fn what_locks_or_joins_order_is_no_race() {
+    let scene = Scene::new();
+    for mode in ["locked", "joined"] {
+        let (code, report) = scene.races(&["--runs", "2"], mode);
+        assert_eq!((code, &report["races"]), (Some(0), &json!([])), "{mode}");
+        assert_eq!(report["runs"], json!(2));
+    }
+}
+
+#[test]
+fn the_last_full_run_is_looked_at_where_no_program_is_named() {
+    let scene = Scene::new();
+    let empty = scene.unpick(&["races"]);
+    assert_eq!(empty.code, Some(2));
+    assert!(empty.stderr.contains("no full run"), "{}", empty.stderr);
+
+    assert_eq!(scene.unpick(&["record", "--", "./account", "locked"]).code, Some(0));
+    let light = scene.unpick(&["races", "--run", "1"]);
+    assert_eq!(light.code, Some(2));
+    assert!(light.stderr.contains("not full"), "{}", light.stderr);
+
+    scene.unpick(&["record", "--full", "--", "./account", "racy"]);
+    let full = scene.unpick(&["races"]);
+    assert_eq!(full.code, Some(66), "{}{}", full.stdout, full.stderr);
+    assert!(full.stdout.contains("next: unpick races --explain 1"), "{}", full.stdout);
+    let none = scene.unpick(&["races", "--explain", "9"]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.stderr.contains("no race 9"), "{}", none.stderr);
+}
+
+#[test]
+fn suppressions_of_thread_sanitizer_are_honoured_and_counted() {
+    let scene = Scene::new();
+    fs::write(scene.path("quiet.txt"), "# known\nrace:^deposit$\nrace:never\n").unwrap();
+    let (code, report) = scene.races(&["--suppressions", "quiet.txt"], "racy");
+    assert_eq!(code, Some(0));
+    assert_eq!(report["races"], json!([]));
+    assert_eq!(report["suppressed"], json!([{ "rule": "race:^deposit$", "races": 1 }]));
+
+    let mut command = scene.command(&["races", "--", "./account", "racy"]);
+    let told = ran(command.env("TSAN_OPTIONS", "verbosity=0:suppressions=quiet.txt"));
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    assert!(told.stdout.contains("suppressed: 1 by race:^deposit$"), "{}", told.stdout);
+
+    fs::write(scene.path("broken.txt"), "race deposit\n").unwrap();
+    let broken = scene.unpick(&["races", "--suppressions", "broken.txt", "--", "./account"]);
+    assert_eq!(broken.code, Some(2));
+    assert!(broken.stderr.contains("line 1"), "{}", broken.stderr);
+}
+
+#[test]
+fn a_program_that_is_not_built_with_unpick_is_told() {
+    let scene = Scene::new();
+    let told = scene.unpick(&["races", "--", "true"]);
+    assert_eq!(told.code, Some(2));
+    assert!(told.stderr.contains("not built with Unpick"), "{}", told.stderr);
+}
+
+#[test]
+fn one_detector_can_be_asked_alone() {
+    let scene = Scene::new();
+    for detector in ["happens-before", "lockset"] {
+        let (code, report) = scene.races(&["--detector", detector], "racy");
+        assert_eq!(code, Some(66));
+        let detectors = report["races"][0]["detectors"].as_array().unwrap();
+        assert!(detectors.contains(&json!(detector)), "{detectors:?}");
+    }
+}

@@ -1,0 +1,244 @@
+//! Races in words: which two accesses nothing orders, or no lock has in common.
+//!
+//! Takes   the races of some runs, and names.      Gives  one finding per pair of the user's own source lines, ranked.
+//!
+//! Ranked: what both detectors find comes first, then what is unordered, then what has no lock in common; the user's own code comes
+//! before libraries; then what more runs show.
+
+mod steps;
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use unpick_analyses::races::{Race, RunRaces};
+use unpick_analyses::ranking::{
+    CodeBook, ExampleAccess, ExampleLock, ExampleMemory, accesses_of, locks_of,
+};
+
+use crate::describe::{AccessWords, Choices};
+use crate::finding::{AccessKind, FindingAccess};
+use crate::names::{Frame, Names};
+use crate::places::Places;
+pub use steps::{StepWords, ThreadSteps};
+
+/// Name and version of the form.
+pub const RACES_SCHEMA: &str = "unpick-races/1";
+
+/// Two accesses of different threads to the same bytes that race.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RaceFinding {
+    /// Who finds it.
+    pub detectors: Vec<RaceDetector>,
+    /// What is wrong about it, in plain words.
+    pub sentence: String,
+    /// Why nothing orders the accesses, or what lock is missing.
+    pub why: String,
+    /// What the program calls the bytes.
+    pub variable: Option<String>,
+    /// Where the memory was allocated, if it is of the heap.
+    pub allocated_at: Option<Frame>,
+    /// How often it happened, in all runs, as either detector counts.
+    pub unordered: u64,
+    pub unlocked: u64,
+    /// The runs that show it.
+    pub runs: u32,
+    /// The run that accesses, calls, locks and steps are of.
+    pub example_run: u64,
+    /// The user wrote the code of one of the accesses.
+    pub own_code: bool,
+    /// In the order in which they were made. Role 1 is the thread of the first.
+    pub accesses: Vec<FindingAccess>,
+    /// What the two threads synchronised by around these accesses.
+    pub steps: Vec<ThreadSteps>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RaceDetector {
+    HappensBefore,
+    Lockset,
+}
+
+/// The races of a run, and the run's number.
+pub type NumberedRaces<'r> = (u64, &'r RunRaces);
+
+/// The races of all runs, the worst first.
+pub fn describe_races(
+    runs: &[NumberedRaces<'_>],
+    names: &dyn Names,
+    choices: &Choices,
+) -> Vec<RaceFinding> {
+    let mut code = CodeBook::default();
+    let examples: Vec<Examples> = runs
+        .iter()
+        .map(|(_, run)| Examples {
+            accesses: accesses_of(&run.code, &mut code),
+            objects: locks_of(&run.code, &mut code),
+        })
+        .collect();
+    let words = AccessWords { places: Places::new(&code, names, &choices.working_folder) };
+    let mut known: HashMap<[Line; 2], usize> = HashMap::new();
+    let mut found: Vec<RaceFinding> = Vec::new();
+    for ((number, run), examples) in runs.iter().zip(&examples) {
+        let mut seen_in_run = Vec::new();
+        for race in &run.races {
+            let one = described(race, *number, examples, &words);
+            let place = *known.entry(lines_of(&one)).or_insert(found.len());
+            match found.get_mut(place) {
+                Some(before) => before.add(&one, !seen_in_run.contains(&place)),
+                None => found.push(one),
+            }
+            seen_in_run.push(place);
+        }
+    }
+    found.iter_mut().for_each(RaceFinding::conclude);
+    found.sort_by_key(RaceFinding::rank);
+    found
+}
+
+/// Accesses and objects of a run, with the numbers of the code book.
+struct Examples {
+    accesses: Vec<ExampleAccess>,
+    objects: Vec<ExampleLock>,
+}
+
+/// A line of source, or where it is not known, a place in the machine code.
+type Line = (Option<String>, Option<u32>, Option<String>);
+
+fn lines_of(race: &RaceFinding) -> [Line; 2] {
+    let line = |access: &FindingAccess| match (&access.frame.file, access.frame.line) {
+        (Some(file), Some(line)) => (Some(file.clone()), Some(line), None),
+        _ => (access.code.module.clone(), None, Some(access.code.offset.clone())),
+    };
+    let mut lines = [line(&race.accesses[0]), line(&race.accesses[1])];
+    lines.sort_unstable();
+    lines
+}
+
+fn described(race: &Race, run: u64, examples: &Examples, words: &AccessWords<'_>) -> RaceFinding {
+    let both = race.accesses.map(|number| &examples.accesses[number as usize]);
+    let accesses = vec![words.access(1, both[0]), words.access(2, both[1])];
+    let variable = accesses.iter().find_map(|access| access.variable.clone());
+    let steps = race.around.iter().map(|around| ThreadSteps::of(around, &examples.objects, words));
+    RaceFinding {
+        detectors: Vec::new(),
+        sentence: String::new(),
+        why: String::new(),
+        variable,
+        allocated_at: allocated_at(both[0], words),
+        unordered: race.happens_before,
+        unlocked: race.lockset,
+        runs: 1,
+        example_run: run,
+        own_code: both.iter().any(|access| words.is_own_access(access)),
+        accesses,
+        steps: steps.collect(),
+    }
+}
+
+fn allocated_at(access: &ExampleAccess, words: &AccessWords<'_>) -> Option<Frame> {
+    let ExampleMemory::Heap { block, .. } = &access.memory else { return None };
+    let (site, _) = words.places.own_site(block.site, &block.stack);
+    Some(words.places.place(site).frame)
+}
+
+impl RaceFinding {
+    /// The same lines once more.
+    fn add(&mut self, other: &RaceFinding, is_new_run: bool) {
+        let runs = self.runs + u32::from(is_new_run);
+        let (unordered, unlocked) =
+            (self.unordered + other.unordered, self.unlocked + other.unlocked);
+        if other.worth() > self.worth() {
+            *self = other.clone();
+        }
+        (self.unordered, self.unlocked, self.runs) = (unordered, unlocked, runs);
+    }
+
+    /// How good an example it is: found by happens-before, and with calls that are known.
+    fn worth(&self) -> (bool, usize) {
+        let known = self.accesses.iter().filter(|access| !access.stack.is_empty()).count();
+        (self.unordered > 0, known)
+    }
+
+    /// Says who finds it and why, once all runs are in.
+    fn conclude(&mut self) {
+        let by = |count: u64, detector| (count > 0).then_some(detector);
+        let unordered = by(self.unordered, RaceDetector::HappensBefore);
+        self.detectors =
+            unordered.into_iter().chain(by(self.unlocked, RaceDetector::Lockset)).collect();
+        self.sentence = sentence(self);
+        self.why = why(self);
+    }
+
+    fn rank(&self) -> (u8, bool, std::cmp::Reverse<u32>, std::cmp::Reverse<u64>) {
+        let class = match (self.unordered > 0, self.unlocked > 0) {
+            (true, true) => 0,
+            (true, false) => 1,
+            _ => 2,
+        };
+        let often = self.unordered.max(self.unlocked);
+        (class, !self.own_code, std::cmp::Reverse(self.runs), std::cmp::Reverse(often))
+    }
+}
+
+fn sentence(race: &RaceFinding) -> String {
+    let [first, second] = [&race.accesses[0], &race.accesses[1]];
+    let variable = race.variable.as_ref();
+    let what = variable.map_or_else(|| "the same memory".to_owned(), |name| format!("`{name}`"));
+    let end = match race.unordered > 0 {
+        true => "and nothing orders the two.",
+        false => "in an order, but without a lock in common: in another run the order may be gone.",
+    };
+    format!("{} {} {what}, {} {} it, {end}", who(first), did(first), who(second), did(second))
+}
+
+/// `Thread 1 (deposit)`, as it stands at the beginning of a sentence and inside.
+fn who(access: &FindingAccess) -> String {
+    let function = access.frame.function.as_ref();
+    let function = function.map_or_else(String::new, |name| format!(" (`{name}`)"));
+    let thread = if access.role == 1 { "Thread" } else { "thread" };
+    format!("{thread} {}{function}", access.role)
+}
+
+fn did(access: &FindingAccess) -> String {
+    let verb = match access.kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "wrote",
+        AccessKind::Free => "freed",
+    };
+    if access.atomic { format!("atomically {verb}") } else { verb.to_owned() }
+}
+
+fn why(race: &RaceFinding) -> String {
+    if race.unordered == 0 {
+        return lock_missing(race);
+    }
+    let [first, second] = [&race.steps[0], &race.steps[1]];
+    let gave = match &first.after {
+        Some(step) => {
+            format!("After its access, what thread 1 did next that others could wait for: {step}.")
+        }
+        None => "After its access, thread 1 did nothing that others could wait for.".to_owned(),
+    };
+    let took = match &second.before {
+        Some(step) => format!("Before its own, what thread 2 had last waited for: {step}."),
+        None => "Before its own, thread 2 had waited for nobody.".to_owned(),
+    };
+    format!("{gave} {took} No chain of such steps leads from the one to the other.")
+}
+
+fn lock_missing(race: &RaceFinding) -> String {
+    let held = |access: &FindingAccess| {
+        let names = access.locks.iter().map(|lock| {
+            let name = lock.name.clone().unwrap_or_else(|| format!("a {}", lock.kind));
+            if lock.shared { format!("`{name}` (shared)") } else { format!("`{name}`") }
+        });
+        let names: Vec<String> = names.collect();
+        if names.is_empty() { "no lock".to_owned() } else { names.join(", ") }
+    };
+    format!(
+        "Thread 1 held {}, thread 2 {}: no lock was held at every access to the variable.",
+        held(&race.accesses[0]),
+        held(&race.accesses[1])
+    )
+}

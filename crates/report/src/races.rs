@@ -1,0 +1,130 @@
+//! Races as people read them: the list, and one in full.
+
+use unpick_findings::{FindingAccess, RaceDetector, RaceFinding};
+
+use crate::layout::{cut, padded, paragraph, printable, width_of};
+use crate::short_names::with_short_names;
+use crate::{Style, calls, excerpts, words};
+
+/// Longest name inside a sentence.
+const NAME_COLUMNS: usize = 40;
+const INDENT: &str = "   ";
+/// So many are listed.
+const MOST_LISTED: usize = 50;
+
+/// All races, the worst first: two lines each.
+pub fn races(races: &[RaceFinding], style: &Style) -> String {
+    let listed = races.iter().take(MOST_LISTED).zip(1..);
+    let mut text: String = listed.map(|(race, number)| in_list(race, number, style)).collect();
+    if races.len() > MOST_LISTED {
+        text += &format!("and {} more: see --json\n", races.len() - MOST_LISTED);
+    }
+    text
+}
+
+fn in_list(race: &RaceFinding, number: usize, style: &Style) -> String {
+    let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
+    let title = format!("{number}. {variable}: {}", figures(race));
+    let title = style.paint().bad(&cut(&title, style.columns()));
+    format!("{title}\n{}", both_accesses(race, style))
+}
+
+/// `happens-before and lockset, 37 times`.
+fn figures(race: &RaceFinding) -> String {
+    let names = race.detectors.iter().map(|detector| match detector {
+        RaceDetector::HappensBefore => "happens-before",
+        RaceDetector::Lockset => "lockset",
+    });
+    let names: Vec<&str> = names.collect();
+    let times = match race.unordered.max(race.unlocked) {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    };
+    format!("{}, {times}", names.join(" and "))
+}
+
+/// Who did what, where, and the line of source: a line for each access.
+fn both_accesses(race: &RaceFinding, style: &Style) -> String {
+    let rows: Vec<[String; 3]> = race.accesses.iter().map(row).collect();
+    let width = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or(0);
+    let widths = [width(0), width(1)];
+    let line = |row: &[String; 3]| {
+        let line = format!(
+            "{INDENT}{}  {}  {}",
+            padded(&row[0], widths[0]),
+            padded(&row[1], widths[1]),
+            row[2]
+        );
+        format!("{}\n", cut(line.trim_end(), style.columns()))
+    };
+    rows.iter().map(line).collect()
+}
+
+fn row(access: &FindingAccess) -> [String; 3] {
+    let atomic = if access.atomic { "atomic " } else { "" };
+    let place = words::brief_place(&access.frame).unwrap_or_else(|| access.code.offset.clone());
+    [
+        format!("thread {} {atomic}{}", access.role, words::kind(access.kind)),
+        place,
+        access.text.as_deref().map(|text| printable(text.trim())).unwrap_or_default(),
+    ]
+}
+
+/// Race number `number`, from 1, in full: both stacks, locks held, why nothing orders the two.
+pub fn race(races: &[RaceFinding], number: usize, style: &Style) -> Option<String> {
+    let race = races.get(number.checked_sub(1)?)?;
+    let parts = [
+        head(race, number, races.len(), style),
+        sentence(race, style),
+        both_accesses(race, style),
+        locks(race, style),
+        why(race, style),
+        excerpts::excerpts(&race.accesses, style),
+        calls::calls(&race.accesses, style),
+    ];
+    Some(parts.join("\n"))
+}
+
+fn head(race: &RaceFinding, number: usize, count: usize, style: &Style) -> String {
+    let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
+    let title = style.paint().bad(&format!("Race {number} of {count}: {variable}"));
+    let runs = match race.runs {
+        1 => "in one run".to_owned(),
+        runs => format!("in {runs} runs"),
+    };
+    let whose = if race.own_code { "" } else { "; in code of libraries only" };
+    format!("{title}\nfound by {}, {runs}{whose}\n", figures(race))
+}
+
+fn sentence(race: &RaceFinding, style: &Style) -> String {
+    let allocated = race.allocated_at.as_ref().and_then(words::brief_place);
+    let allocated = allocated
+        .map_or_else(String::new, |place| format!(" The memory was allocated at {place}."));
+    let text = format!("{}{allocated}", printable(&race.sentence));
+    paragraph(&with_short_names(&text, NAME_COLUMNS), style.columns(), "")
+}
+
+fn locks(race: &RaceFinding, style: &Style) -> String {
+    let mut text = format!("{}\n\n", style.paint().heading("Locks held"));
+    for access in &race.accesses {
+        let names = access.locks.iter().map(|lock| {
+            let taken = words::brief_place(&lock.taken_at);
+            let taken = taken.filter(|_| lock.name.is_some());
+            let taken = taken.map_or_else(String::new, |place| format!(", taken at {place}"));
+            format!("{}{taken}", words::lock(lock, NAME_COLUMNS))
+        });
+        let names: Vec<String> = names.collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join("; ") };
+        text += &paragraph(&format!("thread {}: {names}", access.role), style.columns(), INDENT);
+    }
+    text
+}
+
+fn why(race: &RaceFinding, style: &Style) -> String {
+    let heading = match race.unordered {
+        0 => "Why no lock protects them",
+        _ => "Why nothing orders them",
+    };
+    let why = with_short_names(&printable(&race.why), NAME_COLUMNS);
+    format!("{}\n\n{}", style.paint().heading(heading), paragraph(&why, style.columns(), INDENT))
+}
