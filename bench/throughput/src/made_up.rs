@@ -1,4 +1,4 @@
-//! A made-up program, for benchmarks of analyses; and the memory they take.
+//! A made-up program, for benchmarks of analyses.
 
 use unpick_events::{Kind, ThreadId};
 use unpick_recording::writer::{Draft, Writer};
@@ -10,14 +10,6 @@ const FUNCTIONS_PER_PHASE: u64 = 8;
 const ACCESSES_PER_FUNCTION: u64 = 6;
 const ACCESSES_PER_PHASE: u64 = 4000;
 const VARIABLES: u64 = 120;
-
-/// The most memory this process has had.
-pub fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
-    kilobytes.expect("a number of kilobytes") / 1000
-}
 
 /// A generator of numbers that look random.
 struct Random(u64);

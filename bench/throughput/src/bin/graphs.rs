@@ -9,6 +9,8 @@
 
 #[path = "../made_up.rs"]
 mod made_up;
+#[path = "../peak_memory.rs"]
+mod peak_memory;
 #[path = "../processor_time.rs"]
 mod processor_time;
 #[path = "../telling.rs"]
@@ -17,7 +19,8 @@ mod telling;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use made_up::{peak_megabytes, recording_of};
+use made_up::recording_of;
+use peak_memory::peak_megabytes;
 use processor_time::processor_seconds;
 use telling::tell;
 use unpick_analyses::communication::{Collector, GraphOptions, RunGraphs};
