@@ -21,6 +21,7 @@ pub mod locks_held;
 pub mod races;
 pub mod races_happens_before;
 pub mod races_lockset;
+pub mod races_multi_variable;
 pub mod ranking;
 pub mod thread_order;
 pub mod unseen_orders;

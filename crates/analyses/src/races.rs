@@ -7,17 +7,19 @@ mod access;
 mod around;
 mod byte_map;
 mod collect;
+mod extension;
 mod lives;
 mod pairs;
 mod result;
 
-pub use access::{RaceAccess, stretches};
+pub use access::{PAST_TURN, RaceAccess, stretches};
 pub use around::Deed;
 pub use byte_map::ByteMap;
 pub use collect::Collector;
+pub use extension::{CorrelationSource, NamedRule, Namer};
 pub use lives::Lives;
 pub use pairs::{RacingPair, RacingPairs};
-pub use result::{Race, RaceStep, RunRaces, StepsAround};
+pub use result::{Race, RaceStep, RunRaces, StepsAround, TornRace};
 
 use unpick_recording::Action;
 

@@ -2,7 +2,8 @@
 //!
 //! Takes   the events of one recording, which should be full.      Gives  one `RacingPair` per pair of sites, with an example.
 //! Misses  races of accesses that this run happened to order, by whatever lock came between them: another run may show them. Of accesses
-//!         before bytes were shared only the last of each thread is known. A pair of which one access was made before another access of
+//!         before bytes were shared only the last of each thread is known, and when it was made only to within 65536 events of its thread:
+//!         it counts as made at the earliest. A pair of which one access was made before another access of
 //!         its own thread, or one known to come after it, that races with the same (the later one is reported).
 //! Invents races where threads are ordered by what the runtime does not see: code that was not instrumented, memory shared
 //!         with other processes, assembly.
@@ -67,8 +68,7 @@ impl HappensBefore {
         for (start, length) in stretches(event) {
             bytes.visit(start, length, |at, length, accesses| {
                 for past in pasts.iter() {
-                    let ordinal = u64::from(past.ordinal);
-                    if let Some(period) = clocks.period_before(past.thread, ordinal) {
+                    if let Some(period) = clocks.period_of_past(&past) {
                         accesses.take_in_past(Dated { access: RaceAccess::of_past(&past), period });
                     }
                 }

@@ -81,8 +81,7 @@ impl Lockset {
             bytes.visit(start, length, |at, length, protection| {
                 for past in pasts.iter().filter(|past| past.kind != PastKind::Free) {
                     let access = RaceAccess::of_past(&past);
-                    let ordinal = u64::from(past.ordinal);
-                    if let Some(period) = clocks.period_before(past.thread, ordinal) {
+                    if let Some(period) = clocks.period_of_past(&past) {
                         let locks = LockSet::EMPTY;
                         protection.take_in_past(Guarded { access, locks, period });
                     }

@@ -5,6 +5,7 @@
 //! Misses  what the runs did not execute.
 //! Cost    full recordings: each access to shared bytes is an event. They are dropped, but for those that show a race.
 
+mod correlated;
 mod course;
 mod kept;
 mod suppressed;
@@ -27,6 +28,7 @@ use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
 use crate::terminal;
 use crate::trained::{is_stdout, write_json};
+use correlated::Correlated;
 use course::Looked;
 use kept::Report;
 use suppressed::Suppressed;
@@ -38,6 +40,9 @@ happened to order, and reports what is ordered by other means than locks. What b
 
 Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
 
+With --correlations, or --mine, both detectors also look at variables that belong together: two accesses of a thread to them that another thread can
+come between are reported even if each of them is protected.
+
 Suppression files of ThreadSanitizer are honoured: --suppressions FILE, and TSAN_OPTIONS=suppressions=FILE.
 
 Exit codes: 0 no race, 66 there are some, 2 nothing could be looked at, 70 Unpick's own fault.
@@ -45,6 +50,7 @@ Exit codes: 0 no race, 66 there are some, 2 nothing could be looked at, 70 Unpic
 Examples:
   unpick races -- ./bank 100
   unpick races --runs 10 --json races.json -- ./bank 100
+  unpick correlate --json correlations.json src/ && unpick races --correlations correlations.json -- ./bank 100
   unpick races --explain 2";
 
 /// What `unpick races` can be told.
@@ -62,6 +68,12 @@ pub struct Races {
     /// A full run of the store, by its number; may be given several times
     #[arg(long, value_name = "RUN", conflicts_with = "command")]
     run: Vec<u64>,
+    /// Variables that belong together, as unpick correlate --json wrote them: accesses to them must not be torn apart either
+    #[arg(long, value_name = "FILE")]
+    correlations: Option<PathBuf>,
+    /// The same for variables that the recordings show to belong together: by critical sections with both
+    #[arg(long, conflicts_with = "correlations")]
+    mine: bool,
     /// Races that are not to be reported, as ThreadSanitizer is told; may be given several times
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<PathBuf>,
@@ -109,7 +121,8 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     }
     // All that can be wrong is told before the program is run.
     let mut suppressed = Suppressed::read(&races.suppressions)?;
-    let looked = races.look()?;
+    let correlated = Correlated::read(races.correlations.as_deref(), races.mine)?;
+    let looked = races.look(&correlated)?;
     let mut found = races.described(&looked)?;
     found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
     let report = Report::new(&looked, found, &suppressed);
@@ -123,16 +136,16 @@ impl Races {
         self.detector.is_none_or(|asked| race.detectors.contains(&asked))
     }
 
-    fn look(&self) -> Result<Looked, Problem> {
+    fn look(&self, correlated: &Correlated) -> Result<Looked, Problem> {
         if self.command.is_empty() {
-            return course::stored(self);
+            return course::stored(self, correlated);
         }
         let invocation = if self.cargo {
             cargo_test::invocation(&self.command)?
         } else {
             unpick_runner::Invocation::plain(self.command.clone())
         };
-        course::run(self, &invocation)
+        course::run(self, &invocation, correlated)
     }
 
     fn described(&self, looked: &Looked) -> Result<Vec<RaceFinding>, Problem> {

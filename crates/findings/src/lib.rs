@@ -43,7 +43,8 @@ pub use hang::{
 };
 pub use names::{Author, Frame, Names, Place};
 pub use race::{
-    NumberedRaces, RACES_SCHEMA, RaceDetector, RaceFinding, StepWords, ThreadSteps, describe_races,
+    CorrelatedAccess, NumberedRaces, RACES_SCHEMA, RaceDetector, RaceFinding, StepWords,
+    ThreadSteps, describe_races,
 };
 pub use reconstruction::{
     CodePoint, PointPlace, PointThread, RECONSTRUCTIONS_SCHEMA, Reconstruction, ReconstructionList,

@@ -6,11 +6,13 @@
 //! before libraries; then what more runs show.
 
 mod steps;
+mod torn;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use unpick_analyses::races::{Race, RunRaces};
+use unpick_analyses::races::{Race, RunRaces, TornRace};
 use unpick_analyses::ranking::{
     CodeBook, ExampleAccess, ExampleLock, ExampleMemory, accesses_of, locks_of,
 };
@@ -50,6 +52,18 @@ pub struct RaceFinding {
     pub accesses: Vec<FindingAccess>,
     /// What the two threads synchronised by around these accesses.
     pub steps: Vec<ThreadSteps>,
+    /// Of a race of several variables: the access that belongs to the first one. The two accesses alone do not race.
+    #[serde(default)]
+    pub correlated: Option<CorrelatedAccess>,
+}
+
+/// The access that a race of several variables leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorrelatedAccess {
+    /// Why the two belong together.
+    pub correlation: String,
+    /// By thread 1, before or after its other access.
+    pub access: FindingAccess,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -77,12 +91,13 @@ pub fn describe_races(
         })
         .collect();
     let words = AccessWords { places: Places::new(&code, names, &choices.working_folder) };
-    let mut known: HashMap<[Line; 2], usize> = HashMap::new();
+    let mut known: HashMap<Vec<Line>, usize> = HashMap::new();
     let mut found: Vec<RaceFinding> = Vec::new();
     for ((number, run), examples) in runs.iter().zip(&examples) {
         let mut seen_in_run = Vec::new();
-        for race in &run.races {
-            let one = described(race, *number, examples, &words);
+        let plain = run.races.iter().map(|race| described(race, *number, examples, &words));
+        let torn = run.torn.iter().map(|torn| described_torn(torn, *number, examples, &words));
+        for one in plain.chain(torn) {
             let place = *known.entry(lines_of(&one)).or_insert(found.len());
             match found.get_mut(place) {
                 Some(before) => before.add(&one, !seen_in_run.contains(&place)),
@@ -91,6 +106,7 @@ pub fn describe_races(
             seen_in_run.push(place);
         }
     }
+    let mut found = torn::one_per_cause(found);
     found.iter_mut().for_each(RaceFinding::conclude);
     found.sort_by_key(RaceFinding::rank);
     found
@@ -105,13 +121,16 @@ struct Examples {
 /// A line of source, or where it is not known, a place in the machine code.
 type Line = (Option<String>, Option<u32>, Option<String>);
 
-fn lines_of(race: &RaceFinding) -> [Line; 2] {
+fn lines_of(race: &RaceFinding) -> Vec<Line> {
     let line = |access: &FindingAccess| match (&access.frame.file, access.frame.line) {
         (Some(file), Some(line)) => (Some(file.clone()), Some(line), None),
         _ => (access.code.module.clone(), None, Some(access.code.offset.clone())),
     };
-    let mut lines = [line(&race.accesses[0]), line(&race.accesses[1])];
-    lines.sort_unstable();
+    let mut lines: Vec<Line> = race.accesses.iter().map(line).collect();
+    match &race.correlated {
+        Some(correlated) => lines.push(line(&correlated.access)),
+        None => lines.sort_unstable(),
+    }
     lines
 }
 
@@ -133,7 +152,28 @@ fn described(race: &Race, run: u64, examples: &Examples, words: &AccessWords<'_>
         own_code: both.iter().any(|access| words.is_own_access(access)),
         accesses,
         steps: steps.collect(),
+        correlated: None,
     }
+}
+
+/// A unit of correlated accesses that another thread can come between.
+fn described_torn(
+    torn: &TornRace,
+    run: u64,
+    examples: &Examples,
+    words: &AccessWords<'_>,
+) -> RaceFinding {
+    let [own, remote, left_out] = torn.accesses;
+    let race = Race {
+        accesses: [own, remote],
+        happens_before: torn.happens_before,
+        lockset: torn.lockset,
+        around: torn.around,
+    };
+    let left_out = &examples.accesses[left_out as usize];
+    let access = words.access(1, left_out);
+    let correlated = Some(CorrelatedAccess { correlation: torn.rule.clone(), access });
+    RaceFinding { correlated, ..described(&race, run, examples, words) }
 }
 
 fn allocated_at(access: &ExampleAccess, words: &AccessWords<'_>) -> Option<Frame> {
@@ -170,14 +210,15 @@ impl RaceFinding {
         self.why = why(self);
     }
 
-    fn rank(&self) -> (u8, bool, std::cmp::Reverse<u32>, std::cmp::Reverse<u64>) {
+    fn rank(&self) -> (u8, bool, bool, Reverse<u32>, Reverse<u64>) {
         let class = match (self.unordered > 0, self.unlocked > 0) {
             (true, true) => 0,
             (true, false) => 1,
             _ => 2,
         };
         let often = self.unordered.max(self.unlocked);
-        (class, !self.own_code, std::cmp::Reverse(self.runs), std::cmp::Reverse(often))
+        let is_torn = self.correlated.is_some();
+        (class, is_torn, !self.own_code, Reverse(self.runs), Reverse(often))
     }
 }
 
@@ -185,6 +226,18 @@ fn sentence(race: &RaceFinding) -> String {
     let [first, second] = [&race.accesses[0], &race.accesses[1]];
     let variable = race.variable.as_ref();
     let what = variable.map_or_else(|| "the same memory".to_owned(), |name| format!("`{name}`"));
+    if let Some(CorrelatedAccess { access: left_out, .. }) = &race.correlated {
+        let other = left_out.variable.as_ref();
+        let other = other.map_or_else(|| "other memory".to_owned(), |name| format!("`{name}`"));
+        return format!(
+            "{} {} {what} and {} {other}, which belong together; {} {} {what}, and nothing keeps that from coming in between.",
+            who(first),
+            did(first),
+            did(left_out),
+            who(second),
+            did(second)
+        );
+    }
     let end = match race.unordered > 0 {
         true => "and nothing orders the two.",
         false => "in an order, but without a lock in common: in another run the order may be gone.",
@@ -210,6 +263,9 @@ fn did(access: &FindingAccess) -> String {
 }
 
 fn why(race: &RaceFinding) -> String {
+    if let Some(correlated) = &race.correlated {
+        return unit_is_torn(race, correlated);
+    }
     if race.unordered == 0 {
         return lock_missing(race);
     }
@@ -227,15 +283,32 @@ fn why(race: &RaceFinding) -> String {
     format!("{gave} {took} No chain of such steps leads from the one to the other.")
 }
 
-fn lock_missing(race: &RaceFinding) -> String {
-    let held = |access: &FindingAccess| {
-        let names = access.locks.iter().map(|lock| {
-            let name = lock.name.clone().unwrap_or_else(|| format!("a {}", lock.kind));
-            if lock.shared { format!("`{name}` (shared)") } else { format!("`{name}`") }
-        });
-        let names: Vec<String> = names.collect();
-        if names.is_empty() { "no lock".to_owned() } else { names.join(", ") }
+fn unit_is_torn(race: &RaceFinding, correlated: &CorrelatedAccess) -> String {
+    let [first, second] = [&race.accesses[0], &race.accesses[1]];
+    let order = match race.unordered {
+        0 => "",
+        _ => " Nor does anything put thread 2 before both accesses of thread 1, or after both.",
     };
+    format!(
+        "Thread 1 held {} at the one access and {} at the other, thread 2 {}: no lock is held over both and there.{order} They belong together: {}.",
+        held(first),
+        held(&correlated.access),
+        held(second),
+        correlated.correlation
+    )
+}
+
+/// The locks held at an access.
+fn held(access: &FindingAccess) -> String {
+    let names = access.locks.iter().map(|lock| {
+        let name = lock.name.clone().unwrap_or_else(|| format!("a {}", lock.kind));
+        if lock.shared { format!("`{name}` (shared)") } else { format!("`{name}`") }
+    });
+    let names: Vec<String> = names.collect();
+    if names.is_empty() { "no lock".to_owned() } else { names.join(", ") }
+}
+
+fn lock_missing(race: &RaceFinding) -> String {
     format!(
         "Thread 1 held {}, thread 2 {}: no lock was held at every access to the variable.",
         held(&race.accesses[0]),

@@ -40,12 +40,13 @@ fn figures(race: &RaceFinding) -> String {
         1 => "once".to_owned(),
         count => format!("{count} times"),
     };
-    format!("{}, {times}", names.join(" and "))
+    let several = if race.correlated.is_some() { "several variables, " } else { "" };
+    format!("{several}{}, {times}", names.join(" and "))
 }
 
 /// Who did what, where, and the line of source: a line for each access.
 fn both_accesses(race: &RaceFinding, style: &Style) -> String {
-    let rows: Vec<[String; 3]> = race.accesses.iter().map(row).collect();
+    let rows: Vec<[String; 3]> = accesses(race).iter().map(row).collect();
     let width = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or(0);
     let widths = [width(0), width(1)];
     let line = |row: &[String; 3]| {
@@ -58,6 +59,12 @@ fn both_accesses(race: &RaceFinding, style: &Style) -> String {
         format!("{}\n", cut(line.trim_end(), style.columns()))
     };
     rows.iter().map(line).collect()
+}
+
+/// All accesses that are shown: of several variables, the one that belongs to the first comes last.
+fn accesses(race: &RaceFinding) -> Vec<FindingAccess> {
+    let left_out = race.correlated.iter().map(|correlated| &correlated.access);
+    race.accesses.iter().chain(left_out).cloned().collect()
 }
 
 fn row(access: &FindingAccess) -> [String; 3] {
@@ -79,8 +86,8 @@ pub fn race(races: &[RaceFinding], number: usize, style: &Style) -> Option<Strin
         both_accesses(race, style),
         locks(race, style),
         why(race, style),
-        excerpts::excerpts(&race.accesses, style),
-        calls::calls(&race.accesses, style),
+        excerpts::excerpts(&accesses(race), style),
+        calls::calls(&accesses(race), style),
     ];
     Some(parts.join("\n"))
 }
@@ -106,7 +113,7 @@ fn sentence(race: &RaceFinding, style: &Style) -> String {
 
 fn locks(race: &RaceFinding, style: &Style) -> String {
     let mut text = format!("{}\n\n", style.paint().heading("Locks held"));
-    for access in &race.accesses {
+    for access in &accesses(race) {
         let names = access.locks.iter().map(|lock| {
             let taken = words::brief_place(&lock.taken_at);
             let taken = taken.filter(|_| lock.name.is_some());
@@ -121,9 +128,10 @@ fn locks(race: &RaceFinding, style: &Style) -> String {
 }
 
 fn why(race: &RaceFinding, style: &Style) -> String {
-    let heading = match race.unordered {
-        0 => "Why no lock protects them",
-        _ => "Why nothing orders them",
+    let heading = match (race.unordered, &race.correlated) {
+        (_, Some(_)) => "Why another thread can come between",
+        (0, None) => "Why no lock protects them",
+        (_, None) => "Why nothing orders them",
     };
     let why = with_short_names(&printable(&race.why), NAME_COLUMNS);
     format!("{}\n\n{}", style.paint().heading(heading), paragraph(&why, style.columns(), INDENT))

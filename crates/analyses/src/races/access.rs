@@ -11,6 +11,10 @@ const ATOMIC: u8 = 2;
 const FREES: u8 = 4;
 const LIBRARY: u8 = 8;
 
+/// The runtime keeps the low 16 bits of when a past access was made, and takes it for as late as it can be: the truth may be earlier
+/// by a multiple of this.
+pub const PAST_TURN: u32 = 1 << 16;
+
 /// One access of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RaceAccess {
@@ -79,6 +83,11 @@ impl RaceAccess {
         (self.what | other.what) & WRITES != 0 && self.what & other.what & ATOMIC == 0
     }
 
+    /// Whether both are by one thread, and do the same.
+    pub fn is_alike(&self, other: &RaceAccess) -> bool {
+        self.thread == other.thread && self.what == other.what
+    }
+
     /// Whether whatever conflicts with `earlier` conflicts with this one too.
     pub fn covers(&self, earlier: &RaceAccess) -> bool {
         (self.writes() || !earlier.writes()) && (!self.is_atomic() || earlier.is_atomic())
@@ -86,7 +95,8 @@ impl RaceAccess {
 
     /// Whether `past`, as another event lists it, is this access or an earlier one of its thread.
     pub fn is_at_or_after(&self, past: &RaceAccess) -> bool {
-        let is_same = self.ordinal.saturating_add(1) == past.ordinal && self.site == past.site;
+        let apart = past.ordinal.wrapping_sub(self.ordinal).wrapping_sub(1);
+        let is_same = self.site == past.site && apart.is_multiple_of(PAST_TURN);
         self.thread == past.thread && (is_same || self.ordinal >= past.ordinal)
     }
 }

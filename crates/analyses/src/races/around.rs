@@ -117,9 +117,7 @@ fn step_of(event: &Event<'_>, knowledge: &dyn Knowledge) -> Option<(Way, SyncSte
         Action::OnceDone { once } => (Takes, at(Deed::OnceDone, once)),
         Action::HappensBefore { object } => (Gives, at(Deed::AnnotatedBefore, object)),
         Action::HappensAfter { object } => (Takes, at(Deed::AnnotatedAfter, object)),
-        Action::Fence { order } if order == MemoryOrder::Release => {
-            (Gives, (Deed::Fence, None, None))
-        }
+        Action::Fence { order: MemoryOrder::Release } => (Gives, (Deed::Fence, None, None)),
         Action::Fence { .. } => (Takes, (Deed::Fence, None, None)),
         Action::Access { kind, address, flags, .. } if flags.is_atomic() => match lock_change {
             Some(LockChange::Taken { lock, .. }) => (Takes, at(Deed::Lock, lock)),

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use unpick_events::Site;
 use unpick_recording::{Event, Recording};
 
 use super::around::{Around, SyncStep, around};
+use super::extension::{CorrelationSource, Namer, extend, seen_sites};
 use super::pairs::{RacingPair, RacingPairs};
-use super::result::{Detector, Race, RaceStep, RunRaces, StepsAround};
+use super::result::{Detector, Race, RaceStep, RunRaces, StepsAround, TornRace};
 use super::{RaceAccess, is_synchronisation};
 use crate::access_pairs::LivedBytes;
 use crate::code_tables::{CodeTables, LockTables, Process, Table};
@@ -18,6 +20,8 @@ use crate::knowledge::Knowledge;
 use crate::locks_held::{Moment, locks_held};
 use crate::races_happens_before::HappensBefore;
 use crate::races_lockset::Lockset;
+use crate::races_multi_variable::{TornUnit, Tracked};
+use crate::ranking::{CodeBook, accesses_of};
 
 /// Collects the races of one run.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub struct Collector {
     accesses: Table<Access>,
     /// By numbers of sites, the lower first.
     races: BTreeMap<[u32; 2], Race>,
+    torn: BTreeMap<[u32; 3], TornRace>,
+    correlations: Option<u32>,
     left_out: u64,
     processes: u32,
     is_full: bool,
@@ -48,6 +54,8 @@ impl Default for Collector {
             locks: LockTables::new(),
             accesses: Table::new([]),
             races: BTreeMap::new(),
+            torn: BTreeMap::new(),
+            correlations: None,
             left_out: 0,
             processes: 0,
             is_full: true,
@@ -74,14 +82,68 @@ impl Collector {
         let found = [happens_before.finish(), lockset.finish()];
         self.left_out += found.iter().map(|pairs| pairs.left_out).sum::<u64>();
         let [unordered, unlocked] = found.map(RacingPairs::into_pairs);
-        let all: Vec<&RacingPair> = unordered.iter().chain(&unlocked).collect();
-        let moments = self.moments_of(&mut process, &all);
+        let all = unordered.iter().chain(&unlocked).flat_map(|pair| [&pair.first, &pair.second]);
+        let moments = self.moments_of(&mut process, all);
         for pair in &unordered {
             self.note(&mut process, pair, &moments, Detector::HappensBefore);
         }
         for pair in &unlocked {
             self.note(&mut process, pair, &moments, Detector::Lockset);
         }
+    }
+
+    /// Takes in what the multi-variable extension finds in a recording that was added just before.
+    pub fn extend(
+        &mut self,
+        recording: &Recording,
+        knowledge: &dyn Knowledge,
+        source: &CorrelationSource<'_>,
+        name: Namer<'_>,
+    ) {
+        let mut process = Process::new(recording, knowledge, self.processes.saturating_sub(1));
+        let names = named_sites(recording, knowledge, name);
+        let found = extend(recording, knowledge, source, &names);
+        let rules = found.rules.len() as u32;
+        self.correlations = Some(self.correlations.unwrap_or(0).max(rules));
+        let accesses = found.torn.iter().flat_map(|torn| [&torn.first, &torn.second, &torn.remote]);
+        let moments = self.moments_of(&mut process, accesses.map(|one| &one.access));
+        for torn in &found.torn {
+            self.note_torn(&mut process, torn, &found.rules[torn.rule], &moments);
+        }
+    }
+
+    /// Takes in a torn unit, unless the accesses in conflict race by themselves.
+    fn note_torn(
+        &mut self,
+        process: &mut Process<'_>,
+        torn: &TornUnit,
+        rule: &str,
+        moments: &Moments,
+    ) {
+        let [own, left_out] = torn.conflict_and_left_out();
+        let parts = [own, &torn.remote, left_out];
+        let sites = parts.map(|part| self.code.site(process, part.access.site));
+        let mut in_conflict = [sites[0], sites[1]];
+        in_conflict.sort_unstable();
+        if self.races.get(&in_conflict).is_some_and(|race| race.happens_before > 0) {
+            return;
+        }
+        let count = |is: bool| if is { torn.count } else { 0 };
+        if let Some(known) = self.torn.get_mut(&sites) {
+            known.happens_before += count(torn.unordered);
+            known.lockset += count(torn.unlocked);
+            return;
+        }
+        let accesses = [0, 1, 2].map(|index| {
+            let Tracked { access, address, length, block, .. } = parts[index];
+            let lived = LivedBytes { bytes: *address..address + length, block: *block };
+            let lock_set = moments.lock_sets[&access.moment()];
+            self.access(process, access, &lived, lock_set, index as u32)
+        });
+        let around = [own, &torn.remote].map(|part| moments.around[&part.access.moment()]);
+        let (happens_before, lockset) = (count(torn.unordered), count(torn.unlocked));
+        let rule = rule.to_owned();
+        self.torn.insert(sites, TornRace { accesses, rule, happens_before, lockset, around });
     }
 
     fn count(&mut self, event: &Event<'_>) {
@@ -103,7 +165,13 @@ impl Collector {
         if let Some(race) = self.races.get_mut(&sites) {
             return race.add(by, pair.count);
         }
-        let accesses = [0, 1].map(|index| self.access(process, pair, index, moments));
+        let bytes = pair.address..pair.address + u64::from(pair.length);
+        let lived = LivedBytes { bytes, block: pair.block };
+        let accesses = [0, 1].map(|index| {
+            let access = both[index];
+            let lock_set = moments.lock_sets[&access.moment()];
+            self.access(process, access, &lived, lock_set, index as u32)
+        });
         let around = both.map(|access| moments.around[&access.moment()]);
         let mut race = Race { accesses, happens_before: 0, lockset: 0, around };
         race.add(by, pair.count);
@@ -113,13 +181,11 @@ impl Collector {
     fn access(
         &mut self,
         process: &mut Process<'_>,
-        pair: &RacingPair,
+        access: &RaceAccess,
+        lived: &LivedBytes,
+        lock_set: u32,
         index: u32,
-        moments: &Moments,
     ) -> u32 {
-        let access: &RaceAccess = if index == 0 { &pair.first } else { &pair.second };
-        let length = u64::from(pair.length);
-        let lived = LivedBytes { bytes: pair.address..pair.address + length, block: pair.block };
         let access = Access {
             process: process.number,
             thread: access.thread.0,
@@ -128,18 +194,21 @@ impl Collector {
             library: access.is_library(),
             site: self.code.site(process, access.site),
             stack: self.code.stack(process, access.context),
-            lock_set: moments.lock_sets[&access.moment()],
+            lock_set,
             index,
-            memory: self.code.memory_of(process, &lived),
-            length,
+            memory: self.code.memory_of(process, lived),
+            length: lived.bytes.end - lived.bytes.start,
             whole_length: 0,
         };
         self.accesses.number_of(access)
     }
 
-    fn moments_of(&mut self, process: &mut Process<'_>, pairs: &[&RacingPair]) -> Moments {
-        let both = pairs.iter().flat_map(|pair| [&pair.first, &pair.second]);
-        let mut moments: Vec<Moment> = both.map(RaceAccess::moment).collect();
+    fn moments_of<'a>(
+        &mut self,
+        process: &mut Process<'_>,
+        accesses: impl Iterator<Item = &'a RaceAccess>,
+    ) -> Moments {
+        let mut moments: Vec<Moment> = accesses.map(RaceAccess::moment).collect();
         moments.sort_unstable();
         moments.dedup();
         let held = locks_held(process.recording, process.knowledge, &moments);
@@ -182,21 +251,13 @@ impl Collector {
 
     /// The races of the run.
     pub fn finish(self) -> RunRaces {
-        let nothing = PatternCollector::new(Options::default()).finish();
-        let code = RunPatterns {
-            modules: self.code.modules.things,
-            sites: self.code.sites.things,
-            stacks: self.code.stacks.things,
-            locks: self.locks.locks.things,
-            lock_sets: self.locks.lock_sets.things,
-            blocks: self.code.blocks.things,
-            accesses: self.accesses.things,
-            processes: self.processes,
-            ..nothing
-        };
+        let processes = self.processes;
+        let code = code_of(self.code, self.locks, self.accesses, processes);
         RunRaces {
             code,
             races: self.races.into_values().collect(),
+            torn: self.torn.into_values().collect(),
+            correlations: self.correlations,
             left_out: self.left_out,
             is_full: self.is_full,
             threads: self.threads,
@@ -204,4 +265,50 @@ impl Collector {
             events: self.events,
         }
     }
+}
+
+/// Tables as a run's patterns have them, without patterns.
+fn code_of(
+    code: CodeTables,
+    locks: LockTables,
+    accesses: Table<Access>,
+    processes: u32,
+) -> RunPatterns {
+    RunPatterns {
+        modules: code.modules.things,
+        sites: code.sites.things,
+        stacks: code.stacks.things,
+        locks: locks.locks.things,
+        lock_sets: locks.lock_sets.things,
+        blocks: code.blocks.things,
+        accesses: accesses.things,
+        processes,
+        ..PatternCollector::new(Options::default()).finish()
+    }
+}
+
+/// What the sites of a recording access, by name; without those that have none.
+fn named_sites(
+    recording: &Recording,
+    knowledge: &dyn Knowledge,
+    name: Namer<'_>,
+) -> Vec<(Site, String)> {
+    let mut namer = Collector::default();
+    let mut process = Process::new(recording, knowledge, 0);
+    let seen = seen_sites(recording);
+    let numbers: Vec<u32> = seen
+        .iter()
+        .map(|one| {
+            let bytes = one.address..one.address + one.length;
+            let lived = LivedBytes { bytes, block: one.block };
+            namer.access(&mut process, &one.access, &lived, 0, 0)
+        })
+        .collect();
+    let run = code_of(namer.code, namer.locks, namer.accesses, 1);
+    let mut code = CodeBook::default();
+    let examples = accesses_of(&run, &mut code);
+    let named = seen.iter().zip(numbers).filter_map(|(one, number)| {
+        Some((one.access.site, name(&examples[number as usize], &code)?))
+    });
+    named.collect()
 }

@@ -13,6 +13,10 @@ pub struct RunRaces {
     pub code: RunPatterns,
     /// One per pair of sites, by their numbers.
     pub races: Vec<Race>,
+    /// Units of correlated accesses that others can come between, one for each three sites.
+    pub torn: Vec<TornRace>,
+    /// How many correlations were looked at; none: it was not asked for.
+    pub correlations: Option<u32>,
     /// Occurrences that were left out because there were too many pairs; 0: complete.
     pub left_out: u64,
     /// All recordings were full: all accesses to shared bytes were looked at.
@@ -33,6 +37,20 @@ pub struct Race {
     pub happens_before: u64,
     pub lockset: u64,
     /// What the threads synchronised by around these accesses.
+    pub around: [StepsAround; 2],
+}
+
+/// Two correlated accesses of a thread, and one of another that can come between.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TornRace {
+    /// Numbers of the accesses: the one in conflict with the remote one, the remote one, the correlated one that is left out.
+    pub accesses: [u32; 3],
+    /// The correlation.
+    pub rule: String,
+    /// How often the extensions found it; 0: it is not found by this one.
+    pub happens_before: u64,
+    pub lockset: u64,
+    /// What the threads of the first two synchronised by around them.
     pub around: [StepsAround; 2],
 }
 

@@ -14,12 +14,13 @@
 //! - Locks of Rust are atomics on their word, and library events where they were contended: both are one object.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use unpick_events::{Address, MemoryOrder, ThreadId};
+use unpick_events::{Address, MemoryOrder, Past, ThreadId};
 use unpick_recording::{AccessFlags, AccessKind, Action, Event};
 
 use super::barriers::Barriers;
 use super::clocks::VectorClock;
 use crate::knowledge::Knowledge;
+use crate::races::PAST_TURN;
 
 /// Of the structure whose count the threads of Rust's `thread::scope` decrease when they end: its owner looks at the count.
 const SCOPE_WORDS: u64 = 4;
@@ -70,10 +71,10 @@ impl ThreadClocks {
         self.meet(event);
         let thread = event.thread;
         match event.action {
-            Action::Access { kind, address, flags, .. } if flags.is_atomic() => {
-                if kind != AccessKind::Write && !flags.is_continued() {
-                    self.read_atomic(thread, address, flags.memory_order());
-                }
+            Action::Access { kind, address, flags, .. }
+                if is_atomic(flags) && kind != AccessKind::Write =>
+            {
+                self.read_atomic(thread, address, flags.memory_order());
             }
             Action::Acquire { lock, flags } => self.lock(thread, lock, flags.is_shared()),
             Action::ThreadJoin { thread: other } => self.learn_of(thread, other),
@@ -107,16 +108,18 @@ impl ThreadClocks {
     pub fn release(&mut self, event: &Event<'_>) {
         let thread = event.thread;
         match event.action {
-            Action::Access { kind, address, flags, .. } if flags.is_atomic() => {
-                if kind != AccessKind::Read && !flags.is_continued() {
-                    self.write_atomic(event, address, kind, flags);
-                }
+            Action::Access { kind, address, flags, .. }
+                if is_atomic(flags) && kind != AccessKind::Read =>
+            {
+                self.write_atomic(event, address, kind, flags);
             }
             Action::Release { lock, .. } => self.unlock(event, lock),
             Action::ThreadCreate { thread: other } => {
                 self.learn_of(other, thread);
                 self.end_period(event);
             }
+            // It gives nothing away; but in a new period the thread knows more.
+            Action::ThreadJoin { .. } => self.end_period(event),
             Action::FiberSwitch { to } => {
                 self.learn_of(to, thread);
                 self.end_period(event);
@@ -172,12 +175,14 @@ impl ThreadClocks {
         &self.threads[usize::from(thread.0)].knows
     }
 
-    /// The period a thread was in before its event number `ordinal`; none if that was before this recording begins, which
-    /// is before everything in it.
-    pub fn period_before(&self, thread: ThreadId, ordinal: u64) -> Option<u32> {
-        let clock = self.threads.get(usize::from(thread.0))?;
-        clock.first.filter(|first| *first <= ordinal)?;
-        Some(1 + clock.ends.partition_point(|end| *end < ordinal) as u32)
+    /// The period of a thread in which it made a past access, at the earliest (see `PAST_TURN`): so no race is invented. None if
+    /// that was before this recording begins, which is before everything in it.
+    pub fn period_of_past(&self, past: &Past) -> Option<u32> {
+        let clock = self.threads.get(usize::from(past.thread.0))?;
+        let ordinal = u64::from(past.ordinal);
+        let after_first = ordinal.checked_sub(clock.first?)?;
+        let earliest = clock.first? + after_first % u64::from(PAST_TURN);
+        Some(1 + clock.ends.partition_point(|end| *end < earliest) as u32)
     }
 
     /// Takes in that a thread has had an event, and nothing of what that orders.
@@ -315,6 +320,11 @@ impl ThreadClocks {
             self.end_period(event);
         }
     }
+}
+
+/// Of an atomic access that is told in parts the first counts.
+fn is_atomic(flags: AccessFlags) -> bool {
+    flags.is_atomic() && !flags.is_continued()
 }
 
 fn acquires(order: MemoryOrder) -> bool {

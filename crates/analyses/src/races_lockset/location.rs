@@ -46,6 +46,16 @@ impl Protection {
         knows: &VectorClock,
         sets: &mut LockSets,
     ) -> Option<Guarded> {
+        // Most accesses repeat what the last one of their thread has shown.
+        let may_pass = !self.is_unprotected();
+        if let Some(last) = self.recent.last_mut()
+            && may_pass
+            && last.access.is_alike(&new.access)
+            && (last.locks, last.period) == (new.locks, new.period)
+        {
+            *last = new;
+            return None;
+        }
         self.hand_over(&new, knows);
         let is_unprotected = self.advance(&new, sets);
         let partner = is_unprotected.then(|| self.partner(&new, sets)).flatten();
@@ -98,7 +108,11 @@ impl Protection {
             None => new.locks,
         };
         self.candidates = Some(left);
-        self.state == State::SharedModified && left == LockSet::EMPTY
+        self.is_unprotected()
+    }
+
+    fn is_unprotected(&self) -> bool {
+        self.state == State::SharedModified && self.candidates == Some(LockSet::EMPTY)
     }
 
     fn is_of(&self, new: &Guarded) -> bool {
@@ -117,9 +131,10 @@ impl Protection {
 
     fn note(&mut self, new: Guarded) {
         let told = |access: &RaceAccess| (access.thread, access.writes());
-        self.recent.retain(|known| told(&known.access) != told(&new.access));
-        if self.recent.len() == MOST_RECENT {
-            self.recent.remove(0);
+        let same = self.recent.iter().position(|known| told(&known.access) == told(&new.access));
+        let full = (self.recent.len() == MOST_RECENT).then_some(0);
+        if let Some(at) = same.or(full) {
+            self.recent.remove(at);
         }
         self.recent.push(new);
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use unpick_analyses::races::{Collector, RunRaces};
+use unpick_findings::Names;
 use unpick_names::KnownRecording;
 use unpick_problem::Problem;
 use unpick_recording::{Run, RunInfo, RunOptions};
@@ -14,6 +15,7 @@ use unpick_runner::{
 };
 
 use super::Races;
+use super::correlated::Correlated;
 use crate::conclude::NAMES;
 use crate::hunt::{GRACE, OUTPUT_BYTES};
 use crate::quantities::counted;
@@ -57,6 +59,14 @@ impl Looked {
                 "the recordings are not complete: there may be more races; see --limit".to_owned(),
             );
         }
+        let correlations = self.runs.iter().filter_map(|run| run.races.correlations).max();
+        if let Some(correlations) = correlations {
+            let told = match correlations {
+                0 => "no correlated variables are accessed in these runs".to_owned(),
+                count => format!("{} looked at", counted(count.into(), "correlation")),
+            };
+            remarks.push(told);
+        }
         if self.threads() <= 1 {
             remarks.push("no run had a second thread: nothing could race".to_owned());
         } else if self.runs.iter().all(|run| run.races.synchronisations == 0) {
@@ -70,7 +80,11 @@ impl Looked {
 }
 
 /// Runs the program and looks at each run.
-pub fn run(races: &Races, invocation: &Invocation) -> Result<Looked, Problem> {
+pub fn run(
+    races: &Races,
+    invocation: &Invocation,
+    correlated: &Correlated,
+) -> Result<Looked, Problem> {
     let seed = races.seed.unwrap_or_else(fresh_seed);
     let mut perturbation =
         if races.delays { Perturbation::new(seed) } else { Perturbation::none(seed) };
@@ -80,9 +94,9 @@ pub fn run(races: &Races, invocation: &Invocation) -> Result<Looked, Problem> {
     let mut builds = Builds::default();
     for _ in 0..races.runs {
         let judged = run_once(races, invocation, &perturbation.next(Lacking::Passing))?;
-        let one = look_at(&judged.run.folder)?;
+        let one = look_at(&judged.run.folder, correlated)?;
         builds.add(one.number, &one.races.code)?;
-        let found = one.races.races.len() as u64;
+        let found = (one.races.races.len() + one.races.torn.len()) as u64;
         if found == 0 {
             judged.run.discard();
         }
@@ -133,7 +147,7 @@ fn run_once(races: &Races, invocation: &Invocation, draw: &Draw) -> Result<Judge
 }
 
 /// Looks at runs of the store: those that are named, or the last full one.
-pub fn stored(races: &Races) -> Result<Looked, Problem> {
+pub fn stored(races: &Races, correlated: &Correlated) -> Result<Looked, Problem> {
     let store = Store::at(&races.store);
     let folders = match races.run[..] {
         [] => vec![last_full(&store)?],
@@ -151,7 +165,7 @@ pub fn stored(races: &Races) -> Result<Looked, Problem> {
         if !info.options.full {
             return Err(not_full(folder));
         }
-        let one = look_at(folder)?;
+        let one = look_at(folder, correlated)?;
         builds.add(one.number, &one.races.code)?;
         looked.runs.push(one);
     }
@@ -165,14 +179,19 @@ fn last_full(store: &Store) -> Result<PathBuf, Problem> {
 }
 
 /// Looks at the recordings in the folder of a run.
-fn look_at(folder: &Path) -> Result<LookedAt, Problem> {
+fn look_at(folder: &Path, correlated: &Correlated) -> Result<LookedAt, Problem> {
     let run = Run::open(folder)?;
     let mut collector = Collector::default();
     let mut is_complete = true;
     for recording in run.recordings() {
         let recording = recording?;
         is_complete &= recording.is_complete() && recording.damage().is_empty();
-        collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
+        let known = KnownRecording::new(&recording, &NAMES);
+        collector.add(&recording, &known);
+        if let Some(source) = correlated.source() {
+            let name = |access: &_, code: &_| NAMES.variable(access, code);
+            collector.extend(&recording, &known, &source, &name);
+        }
     }
     let races = collector.finish();
     if !races.is_full {

@@ -24,6 +24,8 @@ pub struct Report {
     threads: u64,
     /// Nothing is missing in the recordings.
     complete: bool,
+    /// Correlations that were looked at; none: it was not asked for.
+    correlations: Option<u32>,
     suppressed: Vec<SuppressedBy>,
     /// The worst first.
     pub races: Vec<RaceFinding>,
@@ -46,6 +48,7 @@ impl Report {
             events: looked.events(),
             threads: looked.threads(),
             complete: looked.is_complete(),
+            correlations: looked.runs.iter().filter_map(|run| run.races.correlations).max(),
             suppressed: used
                 .map(|(rule, races)| SuppressedBy { rule: rule.to_owned(), races })
                 .collect(),

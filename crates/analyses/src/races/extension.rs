@@ -1,0 +1,170 @@
+//! The multi-variable extension over the recordings of a run: names for sites, numbers for rules, torn units with all that is told of them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use unpick_events::Site;
+use unpick_recording::history::HeapBlock;
+use unpick_recording::{Action, Recording};
+
+use super::access::{RaceAccess, stretches};
+use super::lives::Lives;
+use crate::knowledge::Knowledge;
+use crate::races_multi_variable::{
+    AccessType, Correlations, Mining, Rule, TornUnit, is_called, is_field, mine, parts_of,
+    torn_units,
+};
+use crate::ranking::{CodeBook, ExampleAccess};
+
+/// Gives the name of what an access is to.
+pub type Namer<'n> = &'n dyn Fn(&ExampleAccess, &CodeBook) -> Option<String>;
+
+/// A correlation as the sources have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedRule {
+    pub sides: [(String, AccessType); 2],
+    /// As it is shown.
+    pub text: String,
+}
+
+/// Where correlations come from.
+#[derive(Debug, Clone)]
+pub enum CorrelationSource<'s> {
+    Named(&'s [NamedRule]),
+    /// From the recording itself.
+    Mined(Mining),
+}
+
+/// Where a site was first seen to access what.
+pub(super) struct SeenSite {
+    pub access: RaceAccess,
+    pub address: u64,
+    pub length: u64,
+    pub block: Option<HeapBlock>,
+}
+
+/// The sites that access memory, each with its first access.
+pub(super) fn seen_sites(recording: &Recording) -> Vec<SeenSite> {
+    let mut lives = Lives::default();
+    let mut known: FxHashSet<Site> = FxHashSet::default();
+    let mut seen = Vec::new();
+    for event in recording.events() {
+        lives.ended_by(&event);
+        let Action::Access { kind, flags, .. } = event.action else { continue };
+        if flags.is_free() || !known.insert(event.site) {
+            continue;
+        }
+        if let Some((address, length)) = stretches(&event).next() {
+            let access = RaceAccess::of_event(&event, kind, flags);
+            seen.push(SeenSite { access, address, length, block: lives.block_at(address) });
+        }
+    }
+    seen
+}
+
+/// What was found, and how each rule is shown.
+pub(super) struct Extended {
+    pub torn: Vec<TornUnit>,
+    pub rules: Vec<String>,
+}
+
+/// Looks for torn units, given what the sites access.
+pub(super) fn extend(
+    recording: &Recording,
+    knowledge: &dyn Knowledge,
+    source: &CorrelationSource<'_>,
+    names: &[(Site, String)],
+) -> Extended {
+    let (correlations, rules) = match source {
+        CorrelationSource::Named(rules) => named(rules, names),
+        CorrelationSource::Mined(mining) => mined(recording, knowledge, *mining, names),
+    };
+    if correlations.rules.is_empty() {
+        return Extended { torn: Vec::new(), rules };
+    }
+    Extended { torn: torn_units(recording, knowledge, &correlations), rules }
+}
+
+/// Variables under numbers, and where they are accessed.
+struct Variables<'n> {
+    names: &'n [(Site, String)],
+    numbers: FxHashMap<String, u32>,
+    variable_at: FxHashMap<Site, u32>,
+}
+
+impl<'n> Variables<'n> {
+    fn new(names: &'n [(Site, String)]) -> Variables<'n> {
+        Variables { names, numbers: FxHashMap::default(), variable_at: FxHashMap::default() }
+    }
+
+    /// The number of a variable that a correlation names, if some site accesses it.
+    fn called(&mut self, correlated: &str) -> Option<u32> {
+        // Fields of the same name are one variable here: see `is_called`.
+        let is_field = is_field(correlated);
+        let key = format!("{is_field}:{}", parts_of(correlated).last()?);
+        if let Some(&known) = self.numbers.get(&key) {
+            return Some(known);
+        }
+        let number = self.numbers.len() as u32;
+        let sites = self.names.iter().filter(|(_, name)| is_called(name, correlated));
+        let sites: Vec<Site> = sites.map(|(site, _)| *site).collect();
+        sites.first()?;
+        for site in sites {
+            self.variable_at.entry(site).or_insert(number);
+        }
+        self.numbers.insert(key, number);
+        Some(number)
+    }
+
+    /// All variables that sites access, by their whole names.
+    fn all(names: &'n [(Site, String)]) -> Variables<'n> {
+        let mut variables = Variables::new(names);
+        for (site, name) in names {
+            let next = variables.numbers.len() as u32;
+            let number = *variables.numbers.entry(parts_of(name).join(".")).or_insert(next);
+            variables.variable_at.insert(*site, number);
+        }
+        variables
+    }
+}
+
+/// The rules both of whose variables some site accesses.
+fn named(rules: &[NamedRule], names: &[(Site, String)]) -> (Correlations, Vec<String>) {
+    let mut variables = Variables::new(names);
+    let mut found = Vec::new();
+    let mut shown = Vec::new();
+    for NamedRule { sides: [(one, one_access), (other, other_access)], text } in rules {
+        let (Some(first), Some(second)) = (variables.called(one), variables.called(other)) else {
+            continue;
+        };
+        let sides = [(first, *one_access), (second, *other_access)];
+        found.push(Rule { sides, of_one_object: is_field(one) && is_field(other) });
+        shown.push(text.clone());
+    }
+    (Correlations { variable_at: variables.variable_at, rules: found }, shown)
+}
+
+/// The rules that the recording itself suggests.
+fn mined(
+    recording: &Recording,
+    knowledge: &dyn Knowledge,
+    mining: Mining,
+    names: &[(Site, String)],
+) -> (Correlations, Vec<String>) {
+    let variables = Variables::all(names);
+    let mut words = vec![String::new(); variables.numbers.len()];
+    for (name, &number) in &variables.numbers {
+        words[number as usize].clone_from(name);
+    }
+    let pairs = mine(recording, knowledge, &variables.variable_at, mining);
+    let rules = pairs.iter().map(|pair| {
+        let [one, other] = pair.variables;
+        let of_one_object = pair.variables.iter().all(|&one| words[one as usize].contains('.'));
+        Rule { sides: [(one, AccessType::Any), (other, AccessType::Any)], of_one_object }
+    });
+    let rules = rules.collect();
+    let shown = pairs.iter().map(|pair| {
+        let [one, other] = pair.variables.map(|variable| &words[variable as usize]);
+        format!("{one} and {other}: in one critical section {} times", pair.support)
+    });
+    let shown = shown.collect();
+    (Correlations { variable_at: variables.variable_at, rules }, shown)
+}

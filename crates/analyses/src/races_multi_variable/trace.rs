@@ -1,0 +1,321 @@
+//! The accesses to correlated variables of one recording, and which of a thread belong together.
+//!
+//! A unit is an access to one variable of a rule and the next to the other one, by a thread that is still in the same function, or in one
+//! that it called, or in the next that their caller called. Accesses to the same variable in a row count as one; each row is in one unit.
+
+use rustc_hash::FxHashMap;
+use unpick_events::{Site, ThreadId};
+use unpick_recording::history::HeapBlock;
+use unpick_recording::{Action, Event, Recording};
+
+use super::correlations::Correlations;
+use crate::knowledge::Knowledge;
+use crate::locks_held::LockChange;
+use crate::races::{Lives, RaceAccess, stretches};
+use crate::races_happens_before::{ThreadClocks, VectorClock};
+
+/// What is further apart in a thread does not belong together: so many of its events.
+const LARGEST_DISTANCE: u64 = 1000;
+/// Static variables further apart than this are of different objects.
+const LARGEST_OBJECT: u64 = 4096;
+/// So many accesses of a thread at a site are kept.
+const MOST_OF_SITE: u32 = 32;
+
+/// A lock that is held, and since which event of its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    pub lock: u64,
+    pub shared: bool,
+    pub acquisition: u64,
+}
+
+/// An access to a correlated variable.
+#[derive(Debug, Clone)]
+pub struct Tracked {
+    pub access: RaceAccess,
+    pub variable: u32,
+    pub address: u64,
+    pub length: u64,
+    pub block: Option<HeapBlock>,
+    pub locks: Vec<Held>,
+    /// By all that synchronises, and by creations and joins alone.
+    order: Dated,
+    segment: Dated,
+    /// It belongs together with another one.
+    pub in_unit: bool,
+}
+
+/// When an access was made: in which period of its thread, and the number of what that knew of others.
+#[derive(Debug, Clone, Copy)]
+struct Dated {
+    period: u32,
+    knew: u32,
+}
+
+impl Tracked {
+    pub fn is_of_same_object(&self, other: &Tracked) -> bool {
+        match (&self.block, &other.block) {
+            (Some(one), Some(other)) => one.address == other.address && one.serial == other.serial,
+            (None, None) => self.address.abs_diff(other.address) <= LARGEST_OBJECT,
+            _ => false,
+        }
+    }
+}
+
+/// Two accesses of a thread that belong together, in the order it made them: their numbers, and that of the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    pub first: usize,
+    pub second: usize,
+    pub rule: usize,
+}
+
+/// What is kept of a recording.
+#[derive(Debug, Default)]
+pub struct Trace {
+    pub accesses: Vec<Tracked>,
+    pub units: Vec<Unit>,
+    clocks: Vec<VectorClock>,
+}
+
+impl Trace {
+    pub fn of(
+        recording: &Recording,
+        knowledge: &dyn Knowledge,
+        correlations: &Correlations,
+    ) -> Trace {
+        let mut tracer = Tracer {
+            recording,
+            correlations,
+            order: Dating::default(),
+            segments: Dating::default(),
+            lives: Lives::default(),
+            held: FxHashMap::default(),
+            rows: FxHashMap::default(),
+            kept: FxHashMap::default(),
+            trace: Trace::default(),
+        };
+        recording.events().for_each(|event| tracer.take_in(&event, knowledge));
+        tracer.trace
+    }
+
+    /// Whether an access comes before another in this run.
+    pub fn is_before(&self, first: &Tracked, second: &Tracked) -> bool {
+        self.knew(second.order).of(first.access.thread) >= first.order.period
+    }
+
+    /// Whether an access comes before another because threads are created or joined in between: whatever locks do.
+    pub fn is_in_earlier_segment(&self, first: &Tracked, second: &Tracked) -> bool {
+        self.knew(second.segment).of(first.access.thread) >= first.segment.period
+    }
+
+    fn knew(&self, dated: Dated) -> &VectorClock {
+        &self.clocks[dated.knew as usize]
+    }
+}
+
+/// Accesses of a thread to one variable of a rule in a row.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    variable: u32,
+    last_read: Option<usize>,
+    last_write: Option<usize>,
+    ordinal: u64,
+    /// What this row is the second part of.
+    follows: Option<Follows>,
+}
+
+/// The row before, of the other variable.
+#[derive(Debug, Clone, Copy)]
+struct Follows {
+    last_read: Option<usize>,
+    last_write: Option<usize>,
+    /// A unit was made of both.
+    is_told: bool,
+}
+
+struct Tracer<'r> {
+    recording: &'r Recording,
+    correlations: &'r Correlations,
+    order: Dating,
+    segments: Dating,
+    lives: Lives,
+    held: FxHashMap<ThreadId, Vec<Held>>,
+    /// By thread and rule.
+    rows: FxHashMap<(ThreadId, usize), Row>,
+    /// How many accesses of a thread at a site there were.
+    kept: FxHashMap<(ThreadId, Site), u32>,
+    trace: Trace,
+}
+
+/// Says when accesses are made.
+#[derive(Default)]
+struct Dating {
+    clocks: ThreadClocks,
+    /// The number of what a thread knew last.
+    last_known: FxHashMap<ThreadId, u32>,
+}
+
+impl Dating {
+    /// A new number only if the thread has learned something.
+    fn date(&mut self, thread: ThreadId, all: &mut Vec<VectorClock>) -> Dated {
+        let knows = self.clocks.knows(thread);
+        let period = knows.of(thread);
+        let last = self.last_known.get(&thread).copied();
+        if let Some(knew) = last.filter(|&last| all[last as usize] == *knows) {
+            return Dated { period, knew };
+        }
+        let knew = all.len() as u32;
+        all.push(knows.clone());
+        self.last_known.insert(thread, knew);
+        Dated { period, knew }
+    }
+}
+
+impl Tracer<'_> {
+    fn take_in(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
+        self.lives.ended_by(event);
+        self.order.clocks.acquire(event, knowledge);
+        self.segments.clocks.meet(event);
+        self.change_locks(event, knowledge);
+        if let Action::Access { .. } = event.action
+            && let Some(&variable) = self.correlations.variable_at.get(&event.site)
+        {
+            self.access(event, variable);
+        }
+        self.order.clocks.release(event);
+        if let Action::ThreadCreate { .. } | Action::ThreadJoin { .. } = event.action {
+            self.segments.clocks.acquire(event, knowledge);
+            self.segments.clocks.release(event);
+        }
+    }
+
+    fn change_locks(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
+        let Some(change) = knowledge.lock_change(event) else { return };
+        let held = self.held.entry(event.thread).or_default();
+        let last = |held: &[Held], lock: u64| held.iter().rposition(|one| one.lock == lock);
+        match change {
+            LockChange::Taken { lock, shared, .. } => {
+                held.push(Held { lock: lock.0, shared, acquisition: event.ordinal });
+            }
+            LockChange::Released { lock } => {
+                last(held, lock.0).map(|at| held.remove(at));
+            }
+            LockChange::Downgraded { lock } => {
+                if let Some(at) = last(held, lock.0) {
+                    held[at].shared = true;
+                }
+            }
+        }
+    }
+
+    fn access(&mut self, event: &Event<'_>, variable: u32) {
+        let Action::Access { kind, flags, .. } = event.action else { return };
+        let kept = self.kept.entry((event.thread, event.site)).or_default();
+        if flags.is_free() || *kept >= MOST_OF_SITE {
+            return;
+        }
+        *kept += 1;
+        let Some((address, length)) = stretches(event).next() else { return };
+        let number = self.trace.accesses.len();
+        let tracked = Tracked {
+            access: RaceAccess::of_event(event, kind, flags),
+            variable,
+            address,
+            length,
+            block: self.lives.block_at(address),
+            locks: self.held.get(&event.thread).cloned().unwrap_or_default(),
+            order: self.order.date(event.thread, &mut self.trace.clocks),
+            segment: self.segments.date(event.thread, &mut self.trace.clocks),
+            in_unit: false,
+        };
+        self.trace.accesses.push(tracked);
+        for rule in 0..self.correlations.rules.len() {
+            if self.correlations.rules[rule].partner_of(variable).is_some() {
+                self.go_on(rule, number, event.ordinal);
+            }
+        }
+    }
+
+    /// An access goes on with a row, begins the second row of a unit, or something new.
+    fn go_on(&mut self, rule: usize, number: usize, ordinal: u64) {
+        let Tracked { access, variable, .. } = self.trace.accesses[number];
+        let key = (access.thread, rule);
+        let writes = access.writes();
+        let own = |is: bool| is.then_some(number);
+        let new = Row {
+            variable,
+            last_read: own(!writes),
+            last_write: own(writes),
+            ordinal,
+            follows: None,
+        };
+        let row = match self.rows.get(&key).copied() {
+            Some(row) if row.variable == variable => Row {
+                last_read: new.last_read.or(self.still_there(row.last_read, number)),
+                last_write: new.last_write.or(self.still_there(row.last_write, number)),
+                ordinal,
+                ..row
+            },
+            Some(row)
+                if row.follows.is_none() && self.belong_together(&row, number, ordinal, rule) =>
+            {
+                let Row { last_read, last_write, .. } = row;
+                Row { follows: Some(Follows { last_read, last_write, is_told: false }), ..new }
+            }
+            _ => new,
+        };
+        let row = self.tell_unit(rule, row, number);
+        self.rows.insert(key, row);
+    }
+
+    /// Of a row the last read and the last write are kept, but not if they are of two objects.
+    fn still_there(&self, known: Option<usize>, number: usize) -> Option<usize> {
+        let address = self.trace.accesses[number].address;
+        known.filter(|&known| self.trace.accesses[known].address == address)
+    }
+
+    fn belong_together(&self, row: &Row, number: usize, ordinal: u64, rule: usize) -> bool {
+        let Some(before) = row.last_write.max(row.last_read) else { return false };
+        let (one, other) = (&self.trace.accesses[before], &self.trace.accesses[number]);
+        let stacks = self.recording.stacks();
+        let calls = [one, other].map(|access| stacks.get(access.access.context));
+        let [Some(one_calls), Some(other_calls)] = calls else { return false };
+        let is_one_object =
+            !self.correlations.rules[rule].of_one_object || one.is_of_same_object(other);
+        is_one_object
+            && ordinal - row.ordinal <= LARGEST_DISTANCE
+            && are_in_one_function(one_calls, other_calls)
+    }
+
+    /// Makes a unit of both rows as soon as accesses are there that the rule is about.
+    fn tell_unit(&mut self, rule: usize, mut row: Row, number: usize) -> Row {
+        let Some(follows) = row.follows.as_mut().filter(|follows| !follows.is_told) else {
+            return row;
+        };
+        let firsts = [follows.last_write, follows.last_read];
+        let second = self.trace.accesses[number].clone();
+        let fitting = firsts.into_iter().flatten().find(|&first| {
+            let first = &self.trace.accesses[first];
+            let side = |access: &Tracked| (access.variable, access.access.writes());
+            self.correlations.rules[rule].fits([side(first), side(&second)])
+        });
+        for part in firsts.into_iter().flatten().chain([number]) {
+            self.trace.accesses[part].in_unit = true;
+        }
+        if let Some(first) = fitting {
+            follows.is_told = true;
+            self.trace.units.push(Unit { first, second: number, rule });
+        }
+        row
+    }
+}
+
+/// Whether two places, by the calls that led there, are in one function or in functions that it called.
+fn are_in_one_function(one: &[Site], other: &[Site]) -> bool {
+    let caller = |calls: &[Site]| calls.len().saturating_sub(1);
+    one == other
+        || one == &other[..caller(other)]
+        || other == &one[..caller(one)]
+        || one.len() == other.len() && one[..caller(one)] == other[..caller(other)]
+}

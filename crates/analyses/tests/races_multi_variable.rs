@@ -1,0 +1,171 @@
+//! Accesses that belong together, and what keeps others from coming between; each torn unit has a twin that is whole.
+
+use unpick_analyses::races_multi_variable::{
+    AccessType, Correlations, Mining, Rule, TornUnit, mine, torn_units,
+};
+use unpick_events::{Kind, Site, ThreadId};
+use unpick_recording::Recording;
+use unpick_recording::writer::{Draft, Writer};
+
+const X: u64 = 0x1000;
+const Y: u64 = 0x1010;
+const LOCK_OF_X: u64 = 0x2000;
+const LOCK_OF_Y: u64 = 0x2100;
+const WHOLE: u64 = 0x2200;
+
+/// Contexts by number: two functions that main calls, and one far away.
+const UPDATE: u32 = 1;
+const LOOK: u32 = 2;
+const ELSEWHERE: u32 = 3;
+
+struct Trace(Writer);
+
+impl Trace {
+    fn new() -> Trace {
+        let mut writer = Writer::new();
+        let stacks: [(u32, &[u32]); 3] = [
+            (UPDATE, &[0x10, 0x20]),
+            (LOOK, &[0x10, 0x30]),
+            (ELSEWHERE, &[0x10, 0x40, 0x50, 0x60]),
+        ];
+        for (context, call_sites) in stacks {
+            let stack = Draft::new(Kind::Stack).context(context).call_sites(call_sites);
+            writer.write(ThreadId(1), stack.unstamped());
+        }
+        Trace(writer)
+    }
+
+    fn event(mut self, thread: u16, kind: Kind, object: u64) -> Trace {
+        self.0.write(ThreadId(thread), Draft::new(kind).object(object));
+        self
+    }
+
+    /// An access under the locks that are given, which are taken for it alone.
+    fn access(self, thread: u16, kind: Kind, at: u64, context: u32, locks: &[u64]) -> Trace {
+        let mut trace = self;
+        for &lock in locks {
+            trace = trace.event(thread, Kind::Acquire, lock);
+        }
+        let site = site_of(thread, at);
+        trace.0.write(ThreadId(thread), Draft::access(kind, at, 8).site(site).context(context));
+        for &lock in locks {
+            trace = trace.event(thread, Kind::Release, lock);
+        }
+        trace
+    }
+
+    fn unit(self, thread: u16, kind: Kind, context: u32, locks: [&[u64]; 2]) -> Trace {
+        let trace = self.access(thread, kind, X, context, locks[0]);
+        trace.access(thread, kind, Y, context, locks[1])
+    }
+
+    fn recording(&self) -> Recording {
+        Recording::from_bytes(&self.0.to_bytes(), "trace").unwrap()
+    }
+
+    fn torn(&self) -> Vec<TornUnit> {
+        let recording = self.recording();
+        torn_units(&recording, &recording, &correlations())
+    }
+
+    /// For each torn unit whether it is unordered and whether it is unlocked.
+    fn verdicts(&self) -> Vec<(bool, bool)> {
+        self.torn().iter().map(|torn| (torn.unordered, torn.unlocked)).collect()
+    }
+}
+
+fn site_of(thread: u16, at: u64) -> u32 {
+    u32::from(thread) * 0x100 + u32::from(at == Y)
+}
+
+fn correlations() -> Correlations {
+    let sites =
+        (1..=2).flat_map(|thread| [(Site(site_of(thread, X)), 0), (Site(site_of(thread, Y)), 1)]);
+    let sides = [(0, AccessType::Any), (1, AccessType::Any)];
+    Correlations { variable_at: sites.collect(), rules: vec![Rule { sides, of_one_object: true }] }
+}
+
+#[test]
+fn a_lock_for_each_variable_keeps_nobody_out() {
+    let locks: [&[u64]; 2] = [&[LOCK_OF_X], &[LOCK_OF_Y]];
+    let trace = Trace::new().unit(1, Kind::Write, UPDATE, locks).unit(2, Kind::Read, LOOK, locks);
+    let torn = trace.torn();
+    assert!(!torn.is_empty());
+    assert!(torn.iter().all(|torn| torn.unlocked));
+    assert!(torn.iter().any(|torn| torn.unordered));
+}
+
+#[test]
+fn one_lock_over_both_does() {
+    let mut trace = Trace::new();
+    for (thread, kind, context) in [(1, Kind::Write, UPDATE), (2, Kind::Read, LOOK)] {
+        trace = trace.event(thread, Kind::Acquire, WHOLE);
+        trace = trace.unit(thread, kind, context, [&[LOCK_OF_X], &[LOCK_OF_Y]]);
+        trace = trace.event(thread, Kind::Release, WHOLE);
+    }
+    assert_eq!(trace.verdicts(), []);
+}
+
+#[test]
+fn a_lock_that_is_given_back_in_between_does_not_though_it_orders_this_run() {
+    let locks: [&[u64]; 2] = [&[WHOLE], &[WHOLE]];
+    let trace = Trace::new().unit(1, Kind::Write, UPDATE, locks).unit(2, Kind::Read, LOOK, locks);
+    assert!(trace.verdicts().iter().all(|verdict| *verdict == (false, true)));
+    assert!(!trace.verdicts().is_empty());
+}
+
+#[test]
+fn who_comes_between_is_not_ordered_though_each_access_is() {
+    let lock: &[u64] = &[WHOLE];
+    let trace = Trace::new()
+        .access(1, Kind::Write, X, UPDATE, lock)
+        .access(2, Kind::Write, X, LOOK, lock)
+        .access(1, Kind::Write, Y, UPDATE, lock);
+    assert_eq!(trace.verdicts(), [(true, true)]);
+}
+
+#[test]
+fn who_is_created_afterwards_comes_after_both() {
+    let locks: [&[u64]; 2] = [&[LOCK_OF_X], &[LOCK_OF_Y]];
+    let trace = Trace::new().unit(1, Kind::Write, UPDATE, locks).event(1, Kind::ThreadCreate, 2);
+    assert_eq!(trace.unit(2, Kind::Read, LOOK, locks).verdicts(), []);
+}
+
+#[test]
+fn reading_one_of_them_alone_does_no_harm_and_writing_does() {
+    let locks: [&[u64]; 2] = [&[LOCK_OF_X], &[LOCK_OF_Y]];
+    let with = |kind| {
+        let trace = Trace::new().unit(1, Kind::Write, UPDATE, locks);
+        trace.access(2, kind, X, LOOK, &[LOCK_OF_X]).verdicts().len()
+    };
+    assert_eq!(with(Kind::Read), 0);
+    assert_eq!(with(Kind::Write), 1);
+}
+
+#[test]
+fn accesses_in_functions_that_have_nothing_to_do_with_each_other_are_no_unit() {
+    let trace = Trace::new()
+        .access(1, Kind::Write, X, UPDATE, &[LOCK_OF_X])
+        .access(1, Kind::Write, Y, ELSEWHERE, &[LOCK_OF_Y])
+        .access(2, Kind::Write, X, LOOK, &[LOCK_OF_X]);
+    assert_eq!(trace.verdicts(), []);
+}
+
+#[test]
+fn variables_that_share_critical_sections_belong_together() {
+    let mut trace = Trace::new();
+    for _ in 0..3 {
+        trace = trace.event(1, Kind::Acquire, WHOLE);
+        trace = trace.unit(1, Kind::Write, UPDATE, [&[], &[]]);
+        trace = trace.event(1, Kind::Release, WHOLE);
+    }
+    let recording = trace.recording();
+    let pairs_with = |support| {
+        let mining = Mining { support, ..Mining::default() };
+        mine(&recording, &recording, &correlations().variable_at, mining)
+    };
+    let pairs = pairs_with(3);
+    assert_eq!(pairs.len(), 1);
+    assert_eq!((pairs[0].variables, pairs[0].support), ([0, 1], 3));
+    assert_eq!(pairs_with(4), []);
+}
