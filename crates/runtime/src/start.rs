@@ -111,6 +111,8 @@ fn start_recording() -> Result<(), i32> {
     Ok(())
 }
 
+/// Not part of `begin`, whose frame has to be small.
+#[inline(never)]
 fn begin_main_thread() {
     let stack_range = threads::main_stack(options::variables_address());
     let Some(number) = thread::new_number(&RECORDER) else { return };

@@ -40,6 +40,8 @@ pub struct Stream {
     era: Cell<u32>,
     /// Changes when the thread synchronises: an access from before is not lengthened.
     period: Cell<u32>,
+    /// Site, address and time of the last event, if it is an atomic read that crossed no thread.
+    last_read: Cell<(u32, u64, u32)>,
 }
 
 /// An access that is to be recorded.
@@ -65,6 +67,7 @@ impl Stream {
             stamp: Cell::new(0),
             era: Cell::new(1),
             period: Cell::new(1),
+            last_read: Cell::new((0, 0, 0)),
         }
     }
 
@@ -74,6 +77,7 @@ impl Stream {
         self.end.set(core::ptr::null_mut());
         self.chunk.set((core::ptr::null_mut(), 0));
         self.sequence.set(0);
+        self.last_read.set((0, 0, 0));
         self.begin_era();
     }
 
@@ -122,10 +126,19 @@ pub fn append_access(thread: &Thread, told: &Told, past: &[LastAccess]) -> u32 {
     tell(thread, told, &Pasts::of(past), 0)
 }
 
-/// Records an access that crossed no thread. It stands for itself, and ends what was open.
+/// Records an access that crossed no thread. It stands for itself, and ends what was open. Of atomic reads that follow each other,
+/// as in a loop that waits, the first says all.
 pub fn append_unstamped(thread: &Thread, told: &Told) {
+    let stream = &thread.stream;
+    let is_read = told.is_atomic() && told.kind == Kind::Read;
+    if is_read && stream.last_read.get() == (told.site, told.address, thread.hot().time.get()) {
+        return;
+    }
     append_bare(thread, &Header { unit: told.bytes as u8, ..told.header() });
-    thread.stream.close_accesses();
+    stream.close_accesses();
+    if is_read {
+        stream.last_read.set((told.site, told.address, thread.hot().time.get()));
+    }
 }
 
 /// Records an access with what was known of its bytes before.

@@ -231,8 +231,8 @@ impl Plan {
         let places = words.get(HEADER_WORDS + modules.len()..)?;
         let places = places.get(..self.entry_count as usize * PLACE_WORDS)?;
         for (at, words) in places.chunks_exact(PLACE_WORDS).enumerate() {
-            let entry = read_place(words, self.module_count, self.steps)?;
-            *self.entries.get_mut(at)? = entry;
+            let entry = self.entries.get_mut(at)?;
+            read_place(entry, words, self.module_count, self.steps)?;
         }
         self.find_roles()?;
         self.meet = head[header::MEET] != 0 && self.can_meet();
@@ -288,26 +288,24 @@ fn read_module(name: &mut ModuleName, words: &[u64]) -> Option<()> {
     Some(())
 }
 
-fn read_place(words: &[u64], modules: u8, steps: u8) -> Option<Entry> {
+/// Field by field: a copy of the whole would be a call of `memcpy`.
+fn read_place(entry: &mut Entry, words: &[u64], modules: u8, steps: u8) -> Option<()> {
     let below = |word: usize, limit: u64| (words[word] < limit).then_some(words[word] as u8);
     let variable = match words[place::VARIABLE] {
         place::NONE => None,
         _ => Some(below(place::VARIABLE, MOST_VARIABLES as u64)?),
     };
-    let mut entry = Entry {
-        module: below(place::MODULE, modules as u64)?,
-        offset: words[place::OFFSET],
-        step: below(place::STEP, steps as u64)?,
-        purpose: Purpose::from_word(words[place::PURPOSE])?,
-        role: below(place::ROLE, MOST_ROLES as u64)?,
-        variable,
-        operand: Operand::from_word(words[place::OPERAND])?,
-        bytes: words[place::BYTES].max(1),
-        distance: words[place::DISTANCE],
-        calls: [NO_CALL; MOST_CALLS],
-        call_count: below(place::CALLS, MOST_CALLS as u64 + 1)?,
-        holds: words[place::HOLDS] != 0,
-    };
+    entry.module = below(place::MODULE, modules as u64)?;
+    entry.offset = words[place::OFFSET];
+    entry.step = below(place::STEP, steps as u64)?;
+    entry.purpose = Purpose::from_word(words[place::PURPOSE])?;
+    entry.role = below(place::ROLE, MOST_ROLES as u64)?;
+    entry.variable = variable;
+    entry.operand = Operand::from_word(words[place::OPERAND])?;
+    entry.bytes = words[place::BYTES].max(1);
+    entry.distance = words[place::DISTANCE];
+    entry.call_count = below(place::CALLS, MOST_CALLS as u64 + 1)?;
+    entry.holds = words[place::HOLDS] != 0;
     let calls = words[place::FIRST_CALL..place::DISTANCE].chunks_exact(2);
     for (call, words) in entry.calls.iter_mut().zip(calls).take(entry.call_count as usize) {
         if words[0] >= modules as u64 {
@@ -315,5 +313,5 @@ fn read_place(words: &[u64], modules: u8, steps: u8) -> Option<Entry> {
         }
         *call = Call { module: words[0] as u8, offset: words[1] };
     }
-    Some(entry)
+    Some(())
 }

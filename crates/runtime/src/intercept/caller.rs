@@ -40,6 +40,10 @@ impl Call {
         recorded_thread().map(|thread| Self { thread, site: site(thread, return_address) })
     }
 
+    pub fn site(&self) -> u32 {
+        self.site
+    }
+
     #[inline]
     pub fn reads(&self, address: *const c_void, bytes: usize) {
         self.touches(Kind::Read, address, bytes);

@@ -14,21 +14,34 @@ use super::{real_address, touching, weakened};
 
 touching! {
     "rcx": fn read(file: c_int, buffer: *mut c_void, bytes: size_t) -> ssize_t => read_file,
-        after |call, answer| call.fills(buffer, answer);
+        after |call, answer| {
+            call.takes_from(file, answer);
+            call.fills(buffer, answer)
+        };
     "r8": fn pread(file: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t => read_at,
         after |call, answer| call.fills(buffer, answer);
     "r8": fn pread64(file: c_int, buffer: *mut c_void, bytes: size_t, offset: off_t) -> ssize_t => read_at_64,
         after |call, answer| call.fills(buffer, answer);
     "r8": fn __read_chk(file: c_int, buffer: *mut c_void, bytes: size_t, room: size_t) -> ssize_t => read_checked,
-        after |call, answer| call.fills(buffer, answer);
+        after |call, answer| {
+            call.takes_from(file, answer);
+            call.fills(buffer, answer)
+        };
     "rcx": fn readv(file: c_int, parts: *const iovec, count: c_int) -> ssize_t => read_parts,
-        // SAFETY: what the call has filled is valid.
-        after |call, answer| unsafe { call.fills_parts(parts, count as usize, answer) };
+        after |call, answer| {
+            call.takes_from(file, answer);
+            // SAFETY: what the call has filled is valid.
+            unsafe { call.fills_parts(parts, count as usize, answer) }
+        };
     // With MSG_TRUNC the answer may be more than there was room for.
     "r8": fn recv(socket: c_int, buffer: *mut c_void, bytes: size_t, flags: c_int) -> ssize_t => receive,
-        after |call, answer| call.fills(buffer, min(answer, bytes as ssize_t));
+        after |call, answer| {
+            call.takes_from(socket, answer);
+            call.fills(buffer, min(answer, bytes as ssize_t))
+        };
     "rcx": fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t => receive_message,
         after |call, answer| if answer > 0 {
+            call.takes_from(socket, answer);
             // SAFETY: a message that something came into is valid, and so are its parts.
             unsafe { call.fills_parts((*message).msg_iov, (*message).msg_iovlen, answer) }
         };
@@ -40,20 +53,30 @@ touching! {
         };
 
     "rcx": fn write(file: c_int, buffer: *const c_void, bytes: size_t) -> ssize_t => write_file,
-        before |call| call.reads(buffer, bytes);
+        before |call| {
+            call.reads(buffer, bytes);
+            call.gives_to(file)
+        };
     "r8": fn pwrite(file: c_int, buffer: *const c_void, bytes: size_t, offset: off_t) -> ssize_t => write_at,
         before |call| call.reads(buffer, bytes);
     "r8": fn pwrite64(file: c_int, buffer: *const c_void, bytes: size_t, offset: off_t) -> ssize_t => write_at_64,
         before |call| call.reads(buffer, bytes);
     "rcx": fn writev(file: c_int, parts: *const iovec, count: c_int) -> ssize_t => write_parts,
-        // SAFETY: parts that are not valid are an error of the call, and a negative count has none.
-        before |call| unsafe { call.reads_parts(parts, count.max(0) as usize) };
+        before |call| {
+            // SAFETY: parts that are not valid are an error of the call, and a negative count has none.
+            unsafe { call.reads_parts(parts, count.max(0) as usize) };
+            call.gives_to(file)
+        };
     "r8": fn send(socket: c_int, buffer: *const c_void, bytes: size_t, flags: c_int) -> ssize_t => send_bytes,
-        before |call| call.reads(buffer, bytes);
+        before |call| {
+            call.reads(buffer, bytes);
+            call.gives_to(socket)
+        };
     "rcx": fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t => send_message,
         before |call| if !message.is_null() {
             // SAFETY: as for `writev`.
-            unsafe { call.reads_parts((*message).msg_iov, (*message).msg_iovlen) }
+            unsafe { call.reads_parts((*message).msg_iov, (*message).msg_iovlen) };
+            call.gives_to(socket)
         };
     "r8": fn fwrite(buffer: *const c_void, unit: size_t, count: size_t, file: *mut FILE) -> size_t => write_units,
         before |call| call.reads(buffer, unit.saturating_mul(count));
