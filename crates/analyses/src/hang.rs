@@ -25,7 +25,7 @@ use crate::ranking::{CodeBook, ExampleLock, ExampleMemory};
 use circles::circles;
 pub use notifications::Deed;
 use notifications::{Forgotten, Step, lost_notification};
-use terms::Terms;
+pub(crate) use terms::Terms;
 use waits::{LastSeen, Waiting, last_seen};
 
 /// A thread at the moment its run hung.

@@ -17,6 +17,7 @@ pub mod hang;
 pub mod interleaving_patterns;
 pub mod invariants;
 pub mod knowledge;
+pub mod lock_order;
 pub mod locks_held;
 pub mod races;
 pub mod races_happens_before;

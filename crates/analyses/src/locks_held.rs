@@ -82,6 +82,37 @@ impl Attempt {
     }
 }
 
+/// The locks that one thread holds, from event to event.
+#[derive(Debug, Default)]
+pub struct ThreadLocks {
+    held: Vec<HeldLock>,
+    is_at_barrier: bool,
+    attempt: Attempt,
+}
+
+impl ThreadLocks {
+    /// Takes in the next event of the thread; gives what that did to its locks.
+    pub fn take_in(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) -> Option<LockChange> {
+        self.is_at_barrier = match event.action {
+            Action::BarrierArrive { .. } => true,
+            Action::BarrierLeave { .. } => false,
+            _ => self.is_at_barrier,
+        };
+        // A barrier of Rust has a lock inside, of which only contended steps are told.
+        let change = knowledge.lock_change(event).filter(|_| !self.is_at_barrier);
+        match change {
+            Some(change) => apply(&mut self.held, change, event, &mut self.attempt),
+            None => self.attempt.note(event, knowledge),
+        }
+        change
+    }
+
+    /// In the order they were taken.
+    pub fn held(&self) -> &[HeldLock] {
+        &self.held
+    }
+}
+
 /// The locks held at each of `moments`, which must be sorted.
 pub fn locks_held(
     recording: &Recording,
@@ -92,24 +123,12 @@ pub fn locks_held(
     let mut answers = Vec::with_capacity(moments.len());
     for of_thread in moments.chunk_by(|a, b| a.thread == b.thread) {
         let mut events = recording.stream(of_thread[0].thread).peekable();
-        let mut held = Vec::new();
-        let mut is_at_barrier = false;
-        let mut attempt = Attempt::default();
+        let mut locks = ThreadLocks::default();
         for moment in of_thread {
             while let Some(event) = events.next_if(|event| event.ordinal < moment.ordinal) {
-                is_at_barrier = match event.action {
-                    Action::BarrierArrive { .. } => true,
-                    Action::BarrierLeave { .. } => false,
-                    _ => is_at_barrier,
-                };
-                let change = knowledge.lock_change(&event);
-                // A barrier of Rust has a lock inside, of which only contended steps are told.
-                match change.filter(|_| !is_at_barrier) {
-                    Some(change) => apply(&mut held, change, &event, &mut attempt),
-                    None => attempt.note(&event, knowledge),
-                }
+                locks.take_in(&event, knowledge);
             }
-            answers.push(held.clone());
+            answers.push(locks.held().to_vec());
         }
     }
     answers

@@ -7,6 +7,8 @@
 use unpick_events::ThreadId;
 use unpick_recording::{Access, Action, Recording};
 
+use crate::locks_held::Moment;
+
 /// What a thread knows of others is copied at each start and join: with thousands of threads that would be millions of entries.
 const MOST_THREADS: usize = 512;
 
@@ -77,18 +79,31 @@ impl ThreadOrder {
 
     /// How many starts and joins the thread had seen. Accesses of one thread with the same stage are ordered alike.
     pub fn stage_of(&self, access: &Access) -> usize {
-        let stages = self.threads.get(usize::from(access.thread.0)).map_or(&[][..], Vec::as_slice);
-        let ordinal = access.order.ordinal();
+        self.stage_at(moment_of(access))
+    }
+
+    /// The same for an event, by its number.
+    pub fn stage_at(&self, Moment { thread, ordinal }: Moment) -> usize {
+        let stages = self.threads.get(usize::from(thread.0)).map_or(&[][..], Vec::as_slice);
         stages.partition_point(|stage| stage.after.is_none_or(|after| after < ordinal))
     }
 
     /// Whether `first` comes before `second` in every run in which threads are started and joined at these places.
     pub fn is_before(&self, first: &Access, second: &Access) -> bool {
-        let Some(stage) = self.stage_of(second).checked_sub(1) else { return false };
+        self.puts_before(moment_of(first), moment_of(second))
+    }
+
+    /// The same for events, by their numbers.
+    pub fn puts_before(&self, first: Moment, second: Moment) -> bool {
+        let Some(stage) = self.stage_at(second).checked_sub(1) else { return false };
         let known = &self.threads[usize::from(second.thread.0)][stage].known;
         let until = known.iter().find(|(thread, _)| *thread == first.thread);
-        until.is_some_and(|(_, until)| first.order.ordinal() <= *until)
+        until.is_some_and(|(_, until)| first.ordinal <= *until)
     }
+}
+
+fn moment_of(access: &Access) -> Moment {
+    Moment { thread: access.thread, ordinal: access.order.ordinal() }
 }
 
 fn learn(known: &mut Known, thread: ThreadId, until: u64) {
