@@ -4,9 +4,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use support::{Program, count};
+use support::{Program, count, of_thread};
 use unpick_recording::events::Kind;
-use unpick_recording::{Action, Histories, Recording};
+use unpick_recording::{Action, Event, Histories, Recording};
 
 /// How often each thread read and wrote the byte at `address`.
 fn counts(recording: &Recording, address: u64) -> BTreeMap<u16, (usize, usize)> {
@@ -27,6 +27,32 @@ fn told(text: &[u8]) -> Vec<u64> {
     let hex =
         |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).expect("an address");
     text.split_whitespace().map(hex).collect()
+}
+
+#[test]
+fn who_looks_at_an_atomic_in_a_loop_says_so_once() {
+    let recording = Program::build("spins.c").record(&[], "full").recording();
+    assert!(recording.is_complete(), "{:?}", recording.incompleteness());
+    let is_look = |event: &Event<'_>| event.thread.0 == 2 && event.kind() == Kind::Read;
+    let looks = recording.events().filter(is_look).count();
+    assert!((1..10).contains(&looks), "{looks}");
+}
+
+#[test]
+fn a_full_recording_tells_what_pipes_and_sockets_order() {
+    let program = Program::build("channels.c");
+    let orders = |options: &str, thread| {
+        let mut lines = of_thread(&program.record(&[], options).recording(), thread);
+        lines.retain(|line| line.starts_with("Happens"));
+        lines
+    };
+    let kinds = |lines: Vec<String>| {
+        let first = |line: &String| line.split(' ').next().unwrap_or_default().to_owned();
+        lines.iter().map(first).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(orders("full", 2)), ["HappensBefore", "HappensBefore"]);
+    assert_eq!(kinds(orders("full", 1)), ["HappensAfter", "HappensAfter"]);
+    assert!(orders("", 1).is_empty() && orders("", 2).is_empty());
 }
 
 #[test]

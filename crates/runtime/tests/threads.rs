@@ -79,6 +79,23 @@ fn exceptions_pass_through_call_once_and_destructors_run() {
 }
 
 #[test]
+fn local_statics_are_initialised_once_and_who_waits_for_that_says_so() {
+    let recording = Program::build_with("guards.cc", &["-std=c++17"]).check().recording();
+    let onces = |thread| {
+        let mut lines = of_thread(&recording, thread);
+        lines.retain(|line| line.starts_with("Once"));
+        lines
+    };
+    let of_slow = ["OnceBegin a", "OnceDone a"];
+    let of_moody = ["OnceBegin b", "OnceBegin b", "OnceDone b"];
+    assert_eq!(onces(1), [&of_slow[..], &of_moody[..]].concat());
+    // On a busy machine it may come when all is done, and then asks nobody, or gets its answer at once.
+    let mut other = onces(2);
+    other.retain(|line| line != "OnceWait a");
+    assert!(other.is_empty() || other == ["OnceDone a"], "{other:?}");
+}
+
+#[test]
 fn an_exception_nobody_catches_terminates_as_without_us() {
     let run = Program::build("terminate.cc").check();
     assert!(!run.recording().header().orderly_exit);

@@ -8,8 +8,6 @@ pub mod barriers;
 mod caller;
 mod channels;
 pub mod conditions;
-// A program linked statically has no other C++ library to find these functions in.
-#[cfg(not(feature = "static-target"))]
 pub mod guards;
 pub mod input_output;
 pub mod locks;
