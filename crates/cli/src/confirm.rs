@@ -1,6 +1,7 @@
 //! `unpick confirm`: forces each of the leading findings, and its inverse order: correlation becomes cause, or not.
 //!
-//! Takes   the findings of a store.      Gives  a verdict for the leading ones, in `findings.json` too, which is ordered by it.
+//! Takes   the findings of a store.      Gives  a verdict for the leading ones, in `findings.json` too, which is ordered by it; or for a deadlock
+//!         that can be, in the report of `unpick races`.
 //! Cost    three times as many runs as are asked for, per finding; runs without a plan are shared by all.
 
 mod rivals;
@@ -11,16 +12,19 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
-use unpick_findings::Findings;
+use unpick_findings::{CandidateDeadlock, Finding, Findings};
 use unpick_problem::{Problem, exit};
+use unpick_reproduce::Plan;
 use unpick_run_store::Store;
 
 use crate::conclude::understudies_of;
-use crate::forcing::ForcedProgram;
+use crate::deadlocks;
+use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, store_findings, write_json};
 use crate::quantities::duration;
 use crate::record::store_option;
 use crate::show::{self, FINDINGS_FILE};
+use crate::trained;
 
 pub use trying::{Tried, Trying};
 
@@ -36,7 +40,8 @@ Exit codes: 66 a cause is confirmed, 67 none is, 2 the command line is wrong, 70
 Examples:
   unpick confirm
   unpick confirm --top 5 --runs 50
-  unpick confirm --json confirmed.json";
+  unpick confirm --json confirmed.json
+  unpick confirm --deadlock 1       can it be? by the list of unpick races";
 
 /// As the options' own defaults.
 pub const USUAL_TOP: usize = 3;
@@ -48,6 +53,9 @@ pub struct Confirm {
     /// How many of the leading findings
     #[arg(long, value_name = "N", default_value_t = USUAL_TOP)]
     top: usize,
+    /// Only this deadlock that can be, by its number in the list of unpick races
+    #[arg(long, value_name = "N", conflicts_with = "top")]
+    deadlock: Option<usize>,
     /// Runs of each kind: forced, inverted, left alone
     #[arg(long, value_name = "N", default_value_t = USUAL_RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -65,34 +73,81 @@ pub struct Confirm {
 }
 
 pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
+    if let Some(number) = confirm.deadlock {
+        return confirm.confirm_deadlock(number);
+    }
     let store = &confirm.program.store;
     let file = store.join(FINDINGS_FILE);
     let mut findings = show::read(&file)?;
     let forcing = confirm.program.forcing()?;
     let formula = findings.formula.clone();
-    let trying = Trying {
-        forcing: &forcing,
-        store,
-        plan: &confirm.program.plan,
-        top: confirm.top,
-        runs: confirm.runs,
-        until: confirm.time.map(|time| Instant::now() + time),
-        quiet: confirm.quiet,
-        understudies: &|finding| {
-            let store = Store::at(store);
-            let runs = store.runs_of_hunt(None)?;
-            understudies_of(&store, &runs, &formula, finding)
-        },
+    let understudies = |finding: &Finding| {
+        let store = Store::at(store);
+        let runs = store.runs_of_hunt(None)?;
+        understudies_of(&store, &runs, &formula, finding)
     };
-    let tried = trying.try_all(&mut findings)?;
+    let tried = confirm.trying(&forcing, &understudies).try_all(&mut findings)?;
     let stored = store_findings(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;
+    Ok(exit_code(&tried))
+}
+
+fn exit_code(tried: &[Tried]) -> ExitCode {
     let is_found = tried.iter().any(|tried| tried.is_cause());
-    Ok(ExitCode::from(if is_found { exit::FINDINGS } else { exit::NO_CORRELATION }))
+    ExitCode::from(if is_found { exit::FINDINGS } else { exit::NO_CORRELATION })
 }
 
 impl Confirm {
+    fn trying<'a>(
+        &'a self,
+        forcing: &'a Forcing,
+        understudies: &'a dyn Fn(&Finding) -> Result<Vec<Finding>, Problem>,
+    ) -> Trying<'a> {
+        Trying {
+            forcing,
+            store: &self.program.store,
+            plan: &self.program.plan,
+            top: self.top,
+            runs: self.runs,
+            until: self.time.map(|time| Instant::now() + time),
+            quiet: self.quiet,
+            understudies,
+        }
+    }
+
+    /// Brings the threads of a lock-order cycle together, and keeps them apart: whether it is a deadlock.
+    fn confirm_deadlock(&self, number: usize) -> Result<ExitCode, Problem> {
+        let store = &self.program.store;
+        let candidate = deadlocks::candidate(store, number)?;
+        let forcing = self.program.forcing_as(&deadlocks::run_of(store, &candidate)?)?;
+        let nobody = |_: &Finding| Ok(Vec::new());
+        let plan = Plan::of_deadlock(&candidate.hang);
+        let tried = self.trying(&forcing, &nobody).try_deadlock(number, plan)?;
+        deadlocks::keep(store, number, &tried.confirmed)?;
+        let confirmed = CandidateDeadlock { confirmed: Some(tried.confirmed), ..candidate };
+        if let Some(file) = &self.json {
+            write_deadlock(file, &confirmed)?;
+        }
+        if self.json.as_deref() != Some(Path::new("-")) {
+            print(&self.deadlock_text(number, &confirmed, &tried))?;
+        }
+        Ok(exit_code(&[tried]))
+    }
+
+    fn deadlock_text(&self, number: usize, candidate: &CandidateDeadlock, tried: &Tried) -> String {
+        let store = store_option(&self.program.store);
+        let next = if tried.is_cause() {
+            format!("keep it as a test: unpick pin{store} --deadlock {number} > deadlock.toml")
+        } else {
+            format!(
+                "more patience: unpick confirm{store} --deadlock {number} --pause 5s --budget 60s"
+            )
+        };
+        let table = table(std::slice::from_ref(tried));
+        format!("{}\n\n{table}\nnext: {next}\n", candidate.sentence)
+    }
+
     fn tell(&self, findings: &Findings, tried: &[Tried]) -> Result<(), Problem> {
         if let Some(file) = &self.json {
             write_json(file, findings)?;
@@ -116,6 +171,12 @@ impl Confirm {
         };
         print(&format!("{}\n{next}\n", table(tried)))
     }
+}
+
+fn write_deadlock(file: &Path, candidate: &CandidateDeadlock) -> Result<(), Problem> {
+    let value = serde_json::to_value(candidate)
+        .map_err(|error| Problem::own_fault("a deadlock cannot be told as JSON").why(error))?;
+    trained::write_json(file, &value)
 }
 
 /// One row per finding.

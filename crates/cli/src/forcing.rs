@@ -122,8 +122,12 @@ pub struct ForcedProgram {
 
 impl ForcedProgram {
     pub fn forcing(&self) -> Result<Forcing, Problem> {
-        let hunted = Hunted::of_store(&Store::at(&self.store))?;
-        Forcing::new(&self.store, &hunted, &self.judge, &self.command)
+        self.forcing_as(&Hunted::of_store(&Store::at(&self.store))?)
+    }
+
+    /// Run as in runs that are no hunt's.
+    pub fn forcing_as(&self, hunted: &Hunted) -> Result<Forcing, Problem> {
+        Forcing::new(&self.store, hunted, &self.judge, &self.command)
     }
 }
 

@@ -11,6 +11,7 @@ mod communication;
 mod conclude;
 mod confirm;
 mod contradiction;
+mod deadlocks;
 mod delays;
 mod demo;
 mod doctor;

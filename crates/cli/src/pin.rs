@@ -1,6 +1,6 @@
 //! `unpick pin`: writes the order of a finding, or of a hang, as a reproducer file to keep with the tests.
 //!
-//! Takes   a finding of a store, or a run that hung in a deadlock or for a lost notification; the program, of the build it was found in.
+//! Takes   a finding of a store, a run that hung in a deadlock or for a lost notification, or a deadlock that can be; the program, of the build it was found in.
 //! Gives   TOML in the words of the source, with what counts as failing, and how long to hold threads so that it fails; a warning if what
 //!         was written makes no run fail.
 //! Cost    some forced runs, to find that out, and some more by the file itself; `--no-try` leaves both out.
@@ -9,11 +9,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use unpick_findings::{CandidateDeadlock, Hang};
 use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Program, Reproducer};
 
 use crate::calibration::calibrated;
 use crate::check::as_checked;
+use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::record::quoted;
@@ -31,6 +33,7 @@ Examples:
   unpick pin 1 > tests/races/lost-update.toml
   unpick pin --run 12 -o tests/races/deadlock.toml    a deadlock, by a run that hung in it
   unpick pin 1 --no-try > lost-update.toml            at once, where runs are long
+  unpick pin --deadlock 1 -o tests/races/order.toml   one that can be, by the list of unpick races
   unpick check tests/races/*.toml";
 
 /// Enough to find out how long to hold threads.
@@ -47,6 +50,9 @@ pub struct Pin {
     /// A run that hung in a deadlock or for a lost notification, by its number
     #[arg(long, value_name = "RUN")]
     run: Option<u64>,
+    /// A deadlock that can be, by its number in the list of unpick races
+    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run"])]
+    deadlock: Option<usize>,
     /// Write to this file, not to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -58,8 +64,13 @@ pub struct Pin {
 }
 
 pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
-    let forcing = pin.program.forcing()?;
-    let (reproducer, program) = pin.reproducer(&forcing)?;
+    let store = &pin.program.store;
+    let candidate = pin.deadlock.map(|number| deadlocks::candidate(store, number)).transpose()?;
+    let forcing = match &candidate {
+        Some(candidate) => pin.program.forcing_as(&deadlocks::run_of(store, candidate)?)?,
+        None => pin.program.forcing()?,
+    };
+    let (reproducer, program) = pin.reproducer(&forcing, candidate)?;
     let plan = pin.plan(&forcing, reproducer.matched(&program)?.plan)?;
     let text = reproducer.with_patience_of(&plan).to_toml();
     let file = pin.write(&text)?;
@@ -72,12 +83,15 @@ pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
 }
 
 impl Pin {
-    fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
+    fn reproducer(
+        &self,
+        forcing: &Forcing,
+        candidate: Option<CandidateDeadlock>,
+    ) -> Result<(Reproducer, Program), Problem> {
         let program = forcing.program()?;
         let subject = forcing.subject();
-        match leading_run(&self.program.store, self.number, self.run)? {
-            Some(run) => {
-                let hang = show::hang(&self.program.store, run)?;
+        match self.hang(candidate)? {
+            Some(hang) => {
                 let program = program.with_libraries_of_hang(&hang, &subject.folder);
                 Ok((Reproducer::of_hang(&hang, &subject, &program)?, program))
             }
@@ -87,6 +101,15 @@ impl Pin {
                 Ok((Reproducer::of_finding(&finding, &subject, &program)?, program))
             }
         }
+    }
+
+    /// If it is a hang that is meant, or one that can be.
+    fn hang(&self, candidate: Option<CandidateDeadlock>) -> Result<Option<Hang>, Problem> {
+        if let Some(candidate) = candidate {
+            return Ok(Some(candidate.hang));
+        }
+        let run = leading_run(&self.program.store, self.number, self.run)?;
+        run.map(|run| show::hang(&self.program.store, run)).transpose()
     }
 
     /// With the pause and the bound under which it fails.

@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use unpick_findings::{RaceDetector, RaceFinding, describe_races};
+use unpick_findings::{
+    CandidateDeadlock, RaceDetector, RaceFinding, describe_deadlocks, describe_races,
+};
 use unpick_names::ProgramNames;
 use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
@@ -43,9 +45,12 @@ Without a program the last full run of the store is looked at (unpick record --f
 With --correlations, or --mine, both detectors also look at variables that belong together: two accesses of a thread to them that another thread can
 come between are reported even if each of them is protected.
 
+Where threads took the same locks in different orders, they can come to wait for each other for ever: a deadlock that can be, also of more
+than two threads. unpick confirm --deadlock N forces one and decides; unpick reproduce --deadlock N makes the program hang in it.
+
 Suppression files of ThreadSanitizer are honoured: --suppressions FILE, and TSAN_OPTIONS=suppressions=FILE.
 
-Exit codes: 0 no race, 66 there are some, 2 nothing could be looked at, 70 Unpick's own fault.
+Exit codes: 0 neither race nor possible deadlock, 66 there are some, 2 nothing could be looked at, 70 Unpick's own fault.
 
 Examples:
   unpick races -- ./bank 100
@@ -125,10 +130,10 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     let looked = races.look(&correlated)?;
     let mut found = races.described(&looked)?;
     found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
-    let report = Report::new(&looked, found, &suppressed);
+    let report = Report::new(&looked, found, races.deadlocks(&looked)?, &suppressed);
     report.write(&races.store)?;
     races.tell(&looked, &report, &suppressed)?;
-    Ok(ExitCode::from(if report.races.is_empty() { 0 } else { exit::FINDINGS }))
+    Ok(ExitCode::from(if report.is_empty() { 0 } else { exit::FINDINGS }))
 }
 
 impl Races {
@@ -155,6 +160,12 @@ impl Races {
         Ok(describe_races(&runs, &names, &choices()))
     }
 
+    fn deadlocks(&self, looked: &Looked) -> Result<Vec<CandidateDeadlock>, Problem> {
+        let stored = names_in(&self.store)?;
+        let names = ProgramNames::new(stored.as_ref(), &NAMES);
+        Ok(describe_deadlocks(looked.cycles(), &names, &choices().working_folder))
+    }
+
     fn tell(
         &self,
         looked: &Looked,
@@ -172,15 +183,22 @@ impl Races {
         if !report.races.is_empty() {
             text += &format!("\n{}\n", unpick_report::races(&report.races, &style));
         }
+        if !report.deadlocks.is_empty() {
+            text += &format!("\n{}\n", unpick_report::deadlocks(&report.deadlocks, &style));
+        }
         print(&(text + &format!("next: {}\n", self.next_command(looked, report))))
     }
 
     fn summary(&self, looked: &Looked, report: &Report) -> String {
         let mut text = format!(
-            "{} in {}: {} of {} looked at\n",
+            "{}{} in {}: {} of {} looked at\n",
             match report.races.len() {
                 0 => "no race".to_owned(),
                 count => counted(count as u64, "race"),
+            },
+            match report.deadlocks.len() {
+                0 => String::new(),
+                count => format!(", {}", counted(count as u64, "possible deadlock")),
             },
             counted(looked.runs.len() as u64, "run"),
             counted(looked.events(), "event"),
@@ -196,6 +214,9 @@ impl Races {
         let store = store_option(&self.store);
         if !report.races.is_empty() {
             return format!("unpick races{store} --explain 1");
+        }
+        if !report.deadlocks.is_empty() {
+            return format!("unpick confirm{store} --deadlock 1");
         }
         let end = end_of_command_line(&looked.command, looked.written_as.as_deref());
         format!("unpick races{store} --runs {} --delays {end}", self.runs.max(5) * 2)

@@ -1,6 +1,6 @@
 //! `unpick reproduce`: runs the program with the order of a finding forced, so that it fails on demand.
 //!
-//! Takes   a finding, or a run that hung in a deadlock or for a lost notification.      Gives  how often the order came about and the program failed.
+//! Takes   a finding, a run that hung in a deadlock or for a lost notification, or a deadlock that can be.      Gives  how often the order came about and the program failed.
 
 mod debugger;
 mod tally;
@@ -14,6 +14,7 @@ use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
 
 use crate::calibration::calibrated;
+use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::quantities::duration;
@@ -33,6 +34,7 @@ Examples:
   unpick reproduce 1 --runs 20 --json - the counts for other tools
   unpick reproduce 1 --inverse          the other way round: if it is the cause, nothing fails
   unpick reproduce --run 12             a deadlock, by a run that hung in it
+  unpick reproduce --deadlock 1         one that can be, by the list of unpick races
   unpick reproduce 1 --gdb              stop in gdb when both threads are there";
 
 const USUAL_RUNS: u32 = 100;
@@ -47,6 +49,9 @@ pub struct Reproduce {
     /// A run that hung in a deadlock or for a lost notification, by its number
     #[arg(long, value_name = "RUN")]
     run: Option<u64>,
+    /// A deadlock that can be, by its number in the list of unpick races
+    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run"])]
+    deadlock: Option<usize>,
     /// How many runs; without it 100, but no longer than a minute
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
@@ -73,8 +78,10 @@ pub struct Reproduce {
 }
 
 pub fn run(mut reproduce: Reproduce) -> Result<ExitCode, Problem> {
-    reproduce.run = leading_run(&reproduce.program.store, reproduce.number, reproduce.run)?;
-    let forcing = reproduce.program.forcing()?;
+    if reproduce.deadlock.is_none() {
+        reproduce.run = leading_run(&reproduce.program.store, reproduce.number, reproduce.run)?;
+    }
+    let forcing = reproduce.forcing()?;
     let plan = forcing.completed(reproduce.plan(forcing.usual_run)?);
     if reproduce.gdb {
         return debugger::run(&forcing, &Plan { stop: true, ..plan });
@@ -86,10 +93,18 @@ pub fn run(mut reproduce: Reproduce) -> Result<ExitCode, Problem> {
 }
 
 impl Reproduce {
+    fn forcing(&self) -> Result<Forcing, Problem> {
+        let Some(number) = self.deadlock else { return self.program.forcing() };
+        let store = &self.program.store;
+        self.program.forcing_as(&deadlocks::run_of(store, &deadlocks::candidate(store, number)?)?)
+    }
+
     fn plan(&self, usual_run: Option<Duration>) -> Result<Plan, Problem> {
-        let plan = match self.run {
-            Some(run) => plan_of_hang(&self.program.store, run)?,
-            None => Plan::of_finding(&show::finding(&self.program.store, self.number)?)?,
+        let store = &self.program.store;
+        let plan = match (self.deadlock, self.run) {
+            (Some(number), _) => Plan::of_deadlock(&deadlocks::candidate(store, number)?.hang)?,
+            (None, Some(run)) => plan_of_hang(store, run)?,
+            (None, None) => Plan::of_finding(&show::finding(store, self.number)?)?,
         };
         Ok(self.program.plan.applied_to(plan, usual_run))
     }
@@ -128,9 +143,10 @@ impl Reproduce {
     }
 
     fn text(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> String {
-        let what = match self.run {
-            Some(run) => format!("the hang of run {run}"),
-            None => format!("finding {}", self.number),
+        let what = match (self.deadlock, self.run) {
+            (Some(number), _) => format!("deadlock {number}"),
+            (None, Some(run)) => format!("the hang of run {run}"),
+            (None, None) => format!("finding {}", self.number),
         };
         let way = if self.inverse { "its inverse order" } else { "its order" };
         let mut text = format!("{what}, {way} forced\n\n{}\n", tally.table(plan, alone));
@@ -140,10 +156,18 @@ impl Reproduce {
 
     fn next(&self, tally: &Tally) -> String {
         let store = store_option(&self.program.store);
-        let which = self.run.map_or(self.number.to_string(), |run| format!("--run {run}"));
+        let which = match (self.deadlock, self.run) {
+            (Some(number), _) => format!("--deadlock {number}"),
+            (None, Some(run)) => format!("--run {run}"),
+            (None, None) => self.number.to_string(),
+        };
+        let confirm = self.deadlock.map_or_else(String::new, |_| format!(" {which}"));
         match (self.inverse, tally.failed) {
             (false, 1..) => format!(
-                "next: is it the cause? unpick confirm{store}; keep it as a test: unpick pin{store} {which} > bug.toml\n"
+                "next: is it the cause? unpick confirm{store}{confirm}; keep it as a test: unpick pin{store} {which} > bug.toml\n"
+            ),
+            (false, 0) if self.deadlock.is_some() => format!(
+                "next: its threads came there and the program did not hang: unpick confirm{store}{confirm} says how sure that is\n"
             ),
             (false, 0) => format!(
                 "next: the order alone does not make it fail: look at the other findings: unpick show{store}\n"

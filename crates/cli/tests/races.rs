@@ -167,3 +167,65 @@ fn one_detector_can_be_asked_alone() {
         assert!(detectors.contains(&json!(detector)), "{detectors:?}");
     }
 }
+
+/// A folder with a program that takes two locks in two orders, one thread after the other has let go.
+fn crossed() -> Scene {
+    let scene = Scene { folder: tempfile::tempdir().unwrap() };
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/crossed.c");
+    fs::copy(source, scene.path("crossed.c")).unwrap();
+    let built = scene.unpick(&["cc", "-g", "-pthread", "crossed.c", "-o", "crossed"]);
+    assert_eq!(built.code, Some(0), "{}", built.stderr);
+    scene
+}
+
+fn deadlocks(scene: &Scene, mode: &str) -> (Option<i32>, Value) {
+    let ran = scene.unpick(&["races", "--json", "-", "--", "./crossed", mode]);
+    let value: Value = serde_json::from_str(&ran.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
+    assert_valid(&value, "races.schema.json");
+    (ran.code, value["deadlocks"].clone())
+}
+
+#[test]
+fn locks_in_two_orders_are_a_deadlock_that_can_be_and_forcing_it_decides() {
+    let scene = crossed();
+    let (code, found) = deadlocks(&scene, "crossed");
+    assert_eq!((code, found.as_array().unwrap().len()), (Some(66), 1), "{found:#}");
+    let sentence = found[0]["sentence"].as_str().unwrap();
+    for part in ["holds first and asks for second", "holds second and asks for first"] {
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    let confirmed = scene.unpick(&["confirm", "--deadlock", "1", "--runs", "3", "--quiet"]);
+    assert_eq!(confirmed.code, Some(66), "{}{}", confirmed.stdout, confirmed.stderr);
+    assert!(confirmed.stdout.contains("cause"), "{}", confirmed.stdout);
+    let kept = fs::read_to_string(scene.path(".unpick/races.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_valid(&kept, "races.schema.json");
+    assert_eq!(kept["deadlocks"][0]["confirmed"]["verdict"], json!("cause"));
+
+    let forced = ["reproduce", "--deadlock", "1", "--runs", "1", "--quiet"];
+    let forced = scene.unpick(&forced);
+    assert_eq!(forced.code, Some(66), "{}{}", forced.stdout, forced.stderr);
+    let none = scene.unpick(&["reproduce", "--deadlock", "2"]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.stderr.contains("there is no deadlock 2"), "{}", none.stderr);
+}
+
+#[test]
+fn a_deadlock_that_can_be_is_pinned_and_checked() {
+    let scene = crossed();
+    deadlocks(&scene, "crossed");
+    let pinned = scene.unpick(&["pin", "--deadlock", "1", "-o", "deadlock.toml"]);
+    assert_eq!(pinned.code, Some(0), "{}", pinned.stderr);
+    let checked = scene.unpick(&["check", "deadlock.toml"]);
+    assert_eq!(checked.code, Some(66), "{}{}", checked.stdout, checked.stderr);
+}
+
+#[test]
+fn a_common_lock_or_the_same_order_is_no_deadlock() {
+    let scene = crossed();
+    for mode in ["guarded", "same", "joined"] {
+        let (code, found) = deadlocks(&scene, mode);
+        assert_eq!((code, found), (Some(0), json!([])), "{mode}");
+    }
+}

@@ -20,6 +20,7 @@ use crate::names::{Frame, Names, Place};
 use crate::places::Places;
 pub use impasse::impasse_in_words;
 pub use lost::{LostDeed, LostNotification, LostStep};
+pub(crate) use sentence::{place, without_origin};
 
 /// Name and version of the form.
 pub const HANG_SCHEMA: &str = "unpick-hang/1";
@@ -225,7 +226,7 @@ impl HangWait {
 }
 
 /// What makes two hangs the same: what is waited for, and where; not which thread does.
-type Signature = Vec<(Option<WaitedFor>, Option<String>, Frame)>;
+pub(crate) type Signature = Vec<(Option<WaitedFor>, Option<String>, Frame)>;
 /// What was done where, on the way to a lost notification.
 type StepPlace = (LostDeed, Frame);
 
@@ -250,7 +251,7 @@ impl Hang {
 
     /// Of a deadlock only those in the circle count, of a lost notification only those who lost it: how far the others had come is
     /// chance.
-    fn signature(&self) -> Signature {
+    pub(crate) fn signature(&self) -> Signature {
         let mut signature: Signature = self
             .processes
             .iter()

@@ -13,6 +13,7 @@
 
 mod active;
 mod confirmed;
+mod deadlock;
 mod describe;
 mod finding;
 mod grouping;
@@ -31,6 +32,7 @@ mod violation;
 
 pub use active::{Active, TriedOrder};
 pub use confirmed::{Confirmation, Confirmed};
+pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
 pub use describe::{Choices, describe};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS, Origin,

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod deadlocks;
 pub mod dot;
 mod excerpts;
 mod finding;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 
 use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 
+pub use deadlocks::deadlocks;
 pub use excerpts::LINES_AROUND;
 pub use races::{race, races};
 pub use violations::violated;

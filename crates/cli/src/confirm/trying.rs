@@ -112,6 +112,15 @@ impl Trying<'_> {
         Ok(tried)
     }
 
+    /// Tries a deadlock that can be.
+    pub fn try_deadlock(
+        &self,
+        number: usize,
+        plan: Result<Plan, Problem>,
+    ) -> Result<Tried, Problem> {
+        self.try_one(format!("deadlock {number}"), plan, &mut None)
+    }
+
     fn try_finding(
         &self,
         at: usize,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use unpick_analyses::races::{Collector, RunRaces};
-use unpick_findings::Names;
+use unpick_findings::{Names, NumberedCycle};
 use unpick_names::KnownRecording;
 use unpick_problem::Problem;
 use unpick_recording::{Run, RunInfo, RunOptions};
@@ -17,6 +17,7 @@ use unpick_runner::{
 use super::Races;
 use super::correlated::Correlated;
 use crate::conclude::NAMES;
+use crate::deadlocks::cycles_of;
 use crate::hunt::{GRACE, OUTPUT_BYTES};
 use crate::quantities::counted;
 use crate::record::{fresh_seed, nothing_recorded};
@@ -26,6 +27,9 @@ use crate::terminal::progress_bar;
 pub struct LookedAt {
     pub number: u64,
     pub races: RunRaces,
+    /// Locks that its threads took in different orders.
+    cycles: Vec<NumberedCycle>,
+    has_more_cycles: bool,
     /// Nothing is missing in the recordings.
     is_complete: bool,
 }
@@ -47,6 +51,10 @@ impl Looked {
         self.runs.iter().map(|run| run.races.threads).max().unwrap_or(0)
     }
 
+    pub fn cycles(&self) -> impl Iterator<Item = &NumberedCycle> {
+        self.runs.iter().flat_map(|run| &run.cycles)
+    }
+
     pub fn is_complete(&self) -> bool {
         self.runs.iter().all(|run| run.is_complete && run.races.left_out == 0)
     }
@@ -66,6 +74,11 @@ impl Looked {
                 count => format!("{} looked at", counted(count.into(), "correlation")),
             };
             remarks.push(told);
+        }
+        if self.runs.iter().any(|run| run.has_more_cycles) {
+            remarks.push(
+                "locks were taken in too many orders to look at all: there may be more deadlocks that can be".to_owned(),
+            );
         }
         if self.threads() <= 1 {
             remarks.push("no run had a second thread: nothing could race".to_owned());
@@ -97,7 +110,7 @@ pub fn run(
         let one = look_at(&judged.run.folder, correlated)?;
         builds.add(one.number, &one.races.code)?;
         let found = (one.races.races.len() + one.races.torn.len()) as u64;
-        if found == 0 {
+        if found == 0 && one.cycles.is_empty() {
             judged.run.discard();
         }
         looked.runs.push(one);
@@ -181,8 +194,9 @@ fn last_full(store: &Store) -> Result<PathBuf, Problem> {
 /// Looks at the recordings in the folder of a run.
 fn look_at(folder: &Path, correlated: &Correlated) -> Result<LookedAt, Problem> {
     let run = Run::open(folder)?;
+    let number = run_number(folder).unwrap_or(0);
     let mut collector = Collector::default();
-    let mut is_complete = true;
+    let (mut cycles, mut has_more_cycles, mut is_complete) = (Vec::new(), false, true);
     for recording in run.recordings() {
         let recording = recording?;
         is_complete &= recording.is_complete() && recording.damage().is_empty();
@@ -192,12 +206,15 @@ fn look_at(folder: &Path, correlated: &Correlated) -> Result<LookedAt, Problem> 
             let name = |access: &_, code: &_| NAMES.variable(access, code);
             collector.extend(&recording, &known, &source, &name);
         }
+        let (of_process, is_cut) = cycles_of(number, &recording, &known);
+        cycles.extend(of_process);
+        has_more_cycles |= is_cut;
     }
     let races = collector.finish();
     if !races.is_full {
         return Err(not_full(folder));
     }
-    Ok(LookedAt { number: run_number(folder).unwrap_or(0), races, is_complete })
+    Ok(LookedAt { number, races, cycles, has_more_cycles, is_complete })
 }
 
 fn not_full(folder: &Path) -> Problem {

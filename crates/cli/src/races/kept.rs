@@ -6,13 +6,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use unpick_findings::{RACES_SCHEMA, RaceFinding};
+use unpick_findings::{CandidateDeadlock, RACES_SCHEMA, RaceFinding};
 use unpick_problem::Problem;
 
 use super::course::Looked;
 use super::suppressed::Suppressed;
-
-const RACES_FILE: &str = "races.json";
+use crate::deadlocks::RACES_FILE;
 
 /// What was found, as JSON shows it. `docs/schema/races.schema.json` says the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +28,9 @@ pub struct Report {
     suppressed: Vec<SuppressedBy>,
     /// The worst first.
     pub races: Vec<RaceFinding>,
+    /// Lock-order cycles, those of most runs first.
+    #[serde(default)]
+    pub deadlocks: Vec<CandidateDeadlock>,
 }
 
 /// A rule of a suppression file that covered races.
@@ -39,7 +41,12 @@ struct SuppressedBy {
 }
 
 impl Report {
-    pub fn new(looked: &Looked, races: Vec<RaceFinding>, suppressed: &Suppressed) -> Report {
+    pub fn new(
+        looked: &Looked,
+        races: Vec<RaceFinding>,
+        deadlocks: Vec<CandidateDeadlock>,
+        suppressed: &Suppressed,
+    ) -> Report {
         let used = suppressed.counts().filter(|(_, count)| *count > 0);
         Report {
             schema: RACES_SCHEMA.to_owned(),
@@ -53,7 +60,12 @@ impl Report {
                 .map(|(rule, races)| SuppressedBy { rule: rule.to_owned(), races })
                 .collect(),
             races,
+            deadlocks,
         }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.races.is_empty() && self.deadlocks.is_empty()
     }
 
     pub fn to_json(&self) -> Value {

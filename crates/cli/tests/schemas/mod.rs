@@ -20,7 +20,7 @@ pub struct Schema {
 impl Schema {
     pub fn named(name: &str) -> Schema {
         let mut compiler = Compiler::new();
-        for other in ["findings.schema.json", "runs.schema.json"] {
+        for other in ["findings.schema.json", "hang.schema.json", "runs.schema.json"] {
             let text = fs::read_to_string(path(other)).unwrap();
             let schema: Value = serde_json::from_str(&text).unwrap();
             let address = schema["$id"].as_str().unwrap().to_owned();
