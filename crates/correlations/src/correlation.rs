@@ -1,0 +1,161 @@
+//! What a correlation is, as data: the joint to whoever shows it or takes it as a hint.
+//!
+//! Variables are named as sources name them: `Type::field` for a field of any object of the type,
+//! the plain (in C++ and Rust qualified) name for a global.
+
+use serde::{Deserialize, Serialize};
+
+/// Which accesses one side of a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessType {
+    Read,
+    Write,
+    /// A read, a write, or its address taken.
+    Any,
+}
+
+impl AccessType {
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Any];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Any => "any",
+        }
+    }
+}
+
+/// One side of a rule: `write(Cache::table)`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Side {
+    pub access: AccessType,
+    pub variable: String,
+}
+
+impl std::fmt::Display for Side {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({})", self.access.word(), self.variable)
+    }
+}
+
+/// A place in the sources.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub function: String,
+    pub file: String,
+    /// Of the access that the place is shown for, from 1.
+    pub line: u32,
+}
+
+/// Whoever makes the left access makes the right one nearby, in nearly all functions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Correlation {
+    /// From 1.
+    pub rank: usize,
+    pub left: Side,
+    pub right: Side,
+    /// Under which value of a flag it holds, where it does not hold everywhere: `Log::enabled`, `Pager::state == 2`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub condition: Option<String>,
+    /// Functions with both, together.
+    pub support: usize,
+    /// Functions with the left one.
+    pub left_functions: usize,
+    /// Functions with the right one.
+    pub right_functions: usize,
+    /// Support by functions with the left one.
+    pub confidence: f64,
+    /// How sure and how telling it is, from 0 to 1: what the ranking goes by.
+    pub score: f64,
+    /// Some of the functions with both.
+    pub examples: Vec<Place>,
+    /// Functions with the left one only.
+    pub broken_by: Vec<Place>,
+    /// The other rules of the same two variables that hold.
+    pub others: Vec<OtherRule>,
+}
+
+/// A weaker or wider rule of the same pair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherRule {
+    pub left: Side,
+    pub right: Side,
+    pub support: usize,
+    pub left_functions: usize,
+    pub confidence: f64,
+}
+
+/// A function that updates one side only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Break {
+    /// From 1.
+    pub rank: usize,
+    /// Where the left access is made.
+    pub place: Place,
+    /// What it does, and what it leaves out.
+    pub left: Side,
+    pub right: Side,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub condition: Option<String>,
+    /// Functions that do both.
+    pub support: usize,
+    /// Functions that do the first.
+    pub left_functions: usize,
+    pub confidence: f64,
+    pub score: f64,
+    /// Other correlations that the same function breaks at the same variables.
+    pub also: usize,
+    /// Functions that do both, to compare with.
+    pub examples: Vec<Place>,
+}
+
+/// Closed frequent item sets of three variables and more: what belongs together as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    pub variables: Vec<String>,
+    pub support: usize,
+}
+
+/// Version of [`CorrelationList`] as JSON.
+pub const LIST_VERSION: u32 = 1;
+
+/// What a code base says about its variables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CorrelationList {
+    pub version: u32,
+    pub summary: Summary,
+    pub correlations: Vec<Correlation>,
+    pub breaks: Vec<Break>,
+    pub patterns: Vec<Pattern>,
+    /// What could not be looked at, in sentences.
+    pub missing: Vec<String>,
+}
+
+/// How much was looked at, and with which choices.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    pub files: usize,
+    /// Of them, how many were known from an earlier time.
+    pub files_unchanged: usize,
+    pub lines: usize,
+    pub functions: usize,
+    pub variables: usize,
+    pub max_distance: u32,
+    pub min_support: usize,
+    pub min_confidence: f64,
+}
+
+impl CorrelationList {
+    /// # Panics
+    ///
+    /// Never: all keys are strings, and no number is infinite.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data becomes JSON")
+    }
+
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+}

@@ -1,0 +1,19 @@
+//! Static analysis of sources: which variables belong together (MUVI), and who forgets one of them.
+//!
+//! Takes   C, C++ and Rust sources, in folders; compile flags where they can be found.
+//! Gives   correlations `A1(x) => A2(y)` between globals and `Type::field`s, ranked, as plain data ([`CorrelationList`]); functions
+//!         that break one; correlations that hold under a condition only.
+//! Misses  variables reached by pointers alone, what happens more than one call away, code that a compiler does not see.
+//! Invents correlations of variables that are only often used together: about one in ten (bench/correlations).
+//! Cost    linear in the sources, read once: what has not changed since is not read again.
+//!
+//! Why so: `docs/design/0016-correlations.md`.
+#![forbid(unsafe_code)]
+
+mod correlation;
+pub mod item_sets;
+
+pub use correlation::{
+    AccessType, Break, Correlation, CorrelationList, LIST_VERSION, OtherRule, Pattern, Place, Side,
+    Summary,
+};
