@@ -10,10 +10,20 @@
 //! Why so: `docs/design/0016-correlations.md`.
 #![forbid(unsafe_code)]
 
+pub mod access_sets;
+mod conclude;
+mod conditional;
 mod correlation;
+mod database;
+mod inconsistent;
 pub mod item_sets;
+mod rules;
+mod sources;
 
+pub use conclude::{Choices, conclude};
 pub use correlation::{
     AccessType, Break, Correlation, CorrelationList, LIST_VERSION, OtherRule, Pattern, Place, Side,
     Summary,
 };
+pub use rules::Thresholds;
+pub use sources::{Request, Sources, WorkerCommand, read_sources, serve};

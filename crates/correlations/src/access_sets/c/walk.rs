@@ -1,0 +1,144 @@
+//! From a translation unit to its functions.
+
+use std::path::{Path, PathBuf};
+
+use clang::source::File;
+use clang::{Entity, EntityKind};
+
+use super::names::{Names, hash, is_function, is_record};
+use super::operators::Texts;
+use crate::access_sets::{FileSets, SetsBuilder, WRITTEN_HERE};
+
+/// Which functions of a translation unit are wanted: those of the file, and of headers in these folders.
+pub struct Wanted {
+    pub file: PathBuf,
+    pub header_folders: Vec<PathBuf>,
+}
+
+impl Wanted {
+    fn has(&self, path: &Path) -> bool {
+        path == self.file || self.header_folders.iter().any(|folder| path.starts_with(folder))
+    }
+}
+
+/// Reads one translation unit.
+pub struct Walker<'tu> {
+    pub(super) sets: SetsBuilder,
+    pub(super) names: Names<'tu>,
+    pub(super) texts: Texts<'tu>,
+    /// What the `switch` statements around are on.
+    pub(super) switches: Vec<Entity<'tu>>,
+    wanted: Wanted,
+    /// Files that were asked about, with their number if they are wanted.
+    files: Vec<(File<'tu>, Option<u32>)>,
+}
+
+impl<'tu> Walker<'tu> {
+    pub fn new(wanted: Wanted) -> Self {
+        Self {
+            sets: SetsBuilder::default(),
+            names: Names::default(),
+            texts: Texts::default(),
+            switches: Vec::new(),
+            wanted,
+            files: Vec::new(),
+        }
+    }
+
+    pub fn walk(mut self, unit: Entity<'tu>) -> FileSets {
+        self.declarations(unit);
+        self.sets.finish()
+    }
+
+    fn declarations(&mut self, parent: Entity<'tu>) {
+        for declaration in parent.get_children() {
+            match declaration.get_kind() {
+                EntityKind::Namespace | EntityKind::LinkageSpec | EntityKind::UnexposedDecl => {
+                    if self.file_of(declaration).is_some() {
+                        self.declarations(declaration);
+                    }
+                }
+                kind if is_function(kind) => self.function(declaration),
+                kind if is_record(kind) && self.file_of(declaration).is_some() => {
+                    self.declarations(declaration);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The number of the file that something is in, if its functions are wanted.
+    fn file_of(&mut self, declaration: Entity<'tu>) -> Option<u32> {
+        let file = declaration.get_location()?.get_expansion_location().file?;
+        if let Some(at) = self.files.iter().position(|(known, _)| *known == file) {
+            self.files.swap(0, at);
+            return self.files[0].1;
+        }
+        let path = file.get_path();
+        let number = self.wanted.has(&path).then(|| self.sets.file(&path.to_string_lossy()));
+        self.files.insert(0, (file, number));
+        number
+    }
+
+    fn function(&mut self, function: Entity<'tu>) {
+        if !function.is_definition() {
+            return;
+        }
+        let Some(file) = self.file_of(function) else { return };
+        let Some(range) = function.get_range() else { return };
+        let begin = range.get_start().get_expansion_location();
+        let is_life =
+            matches!(function.get_kind(), EntityKind::Constructor | EntityKind::Destructor);
+        let key = self.names.function_key(function);
+        let name = self.names.function_name(function);
+        let is_outermost = self.sets.begin_function(key, name, file, begin.line, is_life);
+        for child in function.get_children() {
+            self.part_of_function(child);
+        }
+        if is_outermost {
+            self.sets.end_function();
+        }
+    }
+
+    fn part_of_function(&mut self, part: Entity<'tu>) {
+        match part.get_kind() {
+            EntityKind::CompoundStmt | EntityKind::TryStmt => self.statement(part),
+            // `Type() : field(value)`
+            EntityKind::MemberRef => self.initialised(part),
+            EntityKind::ParmDecl
+            | EntityKind::TypeRef
+            | EntityKind::TemplateRef
+            | EntityKind::NamespaceRef => {}
+            kind if part.is_expression() && kind != EntityKind::DeclRefExpr => self.value(part),
+            _ => {}
+        }
+    }
+
+    /// A class or function inside a function belongs to it.
+    pub(super) fn local_declaration(&mut self, declaration: Entity<'tu>) {
+        if is_record(declaration.get_kind()) {
+            self.declarations(declaration);
+        }
+    }
+
+    /// Line of an access to the variable by this name, and which macro wrote it: what comes of a macro's body stands where the
+    /// macro is used, and there stands the macro's name, not the variable's.
+    pub(super) fn position_of(&mut self, expression: Entity<'tu>, variable: u32) -> (u32, u32) {
+        let Some(location) = expression.get_location() else { return (0, WRITTEN_HERE) };
+        let here = location.get_file_location();
+        let Some(file) = here.file else { return (here.line, WRITTEN_HERE) };
+        let text = self.texts.of(file);
+        let text = text.get(here.offset as usize..).unwrap_or_default();
+        let name = self.sets.name_of(variable).rsplit("::").next().unwrap_or_default();
+        let is_written = text.starts_with(name.as_bytes());
+        (here.line, if is_written { WRITTEN_HERE } else { macro_number(text) })
+    }
+}
+
+/// A number for the name that stands here, the same everywhere.
+fn macro_number(text: &[u8]) -> u32 {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let length = text.iter().position(|byte| !is_word(byte)).unwrap_or(text.len());
+    // Never the number that means `written here`.
+    hash(&text[..length]) as u32 | 1
+}

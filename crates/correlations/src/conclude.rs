@@ -1,0 +1,225 @@
+//! From the access sets of all files to the list a user sees.
+
+use std::collections::HashSet;
+
+use crate::access_sets::FileSets;
+use crate::conditional::{ConditionalRule, find_conditional_rules};
+use crate::correlation::{
+    Break, Correlation, CorrelationList, LIST_VERSION, OtherRule, Pattern, Place, Side, Summary,
+};
+use crate::database::{Database, Touch, types_of};
+use crate::inconsistent::{FoundBreak, find_breaks};
+use crate::item_sets::closed_item_sets;
+use crate::rules::{PairRules, Rule, Thresholds, bit_of, find_rules, together};
+
+/// Functions shown for a correlation.
+const EXAMPLES: usize = 3;
+/// Functions named that break one; beyond, the number says enough.
+const BROKEN_SHOWN: usize = 10;
+/// Closed sets that are looked at, and patterns that are kept of them.
+const MOST_SETS: usize = 50_000;
+const MOST_PATTERNS: usize = 50;
+
+/// What a user may choose; the rest follows from the size of the code base.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Choices {
+    pub max_distance: Option<u32>,
+    pub min_support: Option<usize>,
+    pub min_confidence: Option<f64>,
+}
+
+impl Choices {
+    fn thresholds(&self, functions: usize) -> Thresholds {
+        let usual = Thresholds::for_size(functions);
+        Thresholds {
+            max_distance: self.max_distance.unwrap_or(usual.max_distance),
+            min_support: self.min_support.unwrap_or(usual.min_support),
+            min_confidence: self.min_confidence.unwrap_or(usual.min_confidence),
+        }
+    }
+}
+
+/// Correlations, breaks and patterns of a code base; `missing` is passed on.
+pub fn conclude(files: Vec<FileSets>, choices: &Choices, missing: Vec<String>) -> CorrelationList {
+    let (count, lines) = (files.len(), files.iter().map(|file| file.lines).sum());
+    let database = Database::of(files);
+    let thresholds = choices.thresholds(database.functions.len());
+    let rules = find_rules(&database, &thresholds);
+    let known: HashSet<(u32, u32)> = rules.iter().map(|rules| pair_of(&rules[0])).collect();
+    let conditional = find_conditional_rules(&database, &thresholds, &known);
+    let words = Words { database: &database, thresholds: &thresholds };
+    CorrelationList {
+        version: LIST_VERSION,
+        summary: Summary {
+            files: count,
+            files_unchanged: 0,
+            lines,
+            functions: database.functions.len(),
+            variables: database.variables.len(),
+            max_distance: thresholds.max_distance,
+            min_support: thresholds.min_support,
+            min_confidence: thresholds.min_confidence,
+        },
+        breaks: words.breaks(&find_breaks(&database, &rules, &conditional)),
+        correlations: words.correlations(&rules, &conditional),
+        patterns: words.patterns(),
+        missing,
+    }
+}
+
+fn pair_of(rule: &Rule) -> (u32, u32) {
+    let (x, y) = (rule.left.1, rule.right.1);
+    (x.min(y), x.max(y))
+}
+
+struct Words<'a> {
+    database: &'a Database,
+    thresholds: &'a Thresholds,
+}
+
+impl Words<'_> {
+    fn correlations(
+        &self,
+        rules: &[PairRules],
+        conditional: &[ConditionalRule],
+    ) -> Vec<Correlation> {
+        let plain = rules.iter().map(|rules| self.correlation(&rules[0], None, &rules[1..]));
+        let under = conditional
+            .iter()
+            .map(|found| self.correlation(&found.rule, Some(found.condition), &[]));
+        let mut all: Vec<Correlation> = plain.chain(under).collect();
+        all.sort_by(|one, other| other.score.total_cmp(&one.score));
+        for (number, correlation) in all.iter_mut().enumerate() {
+            correlation.rank = number + 1;
+        }
+        all
+    }
+
+    fn correlation(&self, rule: &Rule, condition: Option<u32>, others: &[Rule]) -> Correlation {
+        let (examples, broken_by) = self.supporters(rule, condition);
+        Correlation {
+            rank: 0,
+            left: self.side(rule.left),
+            right: self.side(rule.right),
+            condition: condition.map(|condition| self.condition(condition)),
+            support: rule.support,
+            left_functions: rule.left_functions,
+            right_functions: rule.right_functions,
+            confidence: rounded(rule.confidence()),
+            score: rounded(rule.score),
+            examples,
+            broken_by,
+            others: others.iter().map(|rule| self.other(rule)).collect(),
+        }
+    }
+
+    fn other(&self, rule: &Rule) -> OtherRule {
+        OtherRule {
+            left: self.side(rule.left),
+            right: self.side(rule.right),
+            support: rule.support,
+            left_functions: rule.left_functions,
+            confidence: rounded(rule.confidence()),
+        }
+    }
+
+    fn side(&self, (access, variable): (crate::AccessType, u32)) -> Side {
+        Side { access, variable: self.database.variables[variable as usize].clone() }
+    }
+
+    fn condition(&self, condition: u32) -> String {
+        self.database.conditions[condition as usize].text.clone()
+    }
+
+    /// Some functions with both accesses, and those with the left one only.
+    fn supporters(&self, rule: &Rule, condition: Option<u32>) -> (Vec<Place>, Vec<Place>) {
+        let (mut examples, mut broken_by) = (Vec::new(), Vec::new());
+        let at = bit_of(rule.left.0) * 3 + bit_of(rule.right.0);
+        for number in 0..self.database.functions.len() {
+            let function = &self.database.functions[number];
+            let xs: Vec<Touch> = function
+                .touches_of(rule.left.1)
+                .iter()
+                .filter(|touch| condition.is_none_or(|held| touch.under.contains(&held)))
+                .cloned()
+                .collect();
+            let is_left = |touch: &&Touch| {
+                touch.source.is_own() && types_of(touch.kind) >> bit_of(rule.left.0) & 1 == 1
+            };
+            let Some(left) = xs.iter().find(is_left) else { continue };
+            let ys = function.touches_of(rule.right.1);
+            let found = together(&xs, ys, self.thresholds.max_distance);
+            let place = || self.place(number as u32, left.line);
+            if found.independent() >> at & 1 == 1 {
+                if examples.len() < EXAMPLES {
+                    examples.push(place());
+                }
+            } else if found.dependent >> at & 1 == 0 && broken_by.len() < BROKEN_SHOWN {
+                broken_by.push(place());
+            }
+        }
+        (examples, broken_by)
+    }
+
+    fn place(&self, function: u32, line: u32) -> Place {
+        let function = &self.database.functions[function as usize];
+        Place {
+            function: function.name.clone(),
+            file: self.database.file_of(function).to_owned(),
+            line: if line == 0 { function.line } else { line },
+        }
+    }
+
+    fn breaks(&self, found: &[FoundBreak]) -> Vec<Break> {
+        found
+            .iter()
+            .enumerate()
+            .map(|(number, found)| Break {
+                rank: number + 1,
+                place: self.place(found.function, found.line),
+                left: self.side(found.rule.left),
+                right: self.side(found.rule.right),
+                condition: found.condition.map(|condition| self.condition(condition)),
+                support: found.rule.support,
+                left_functions: found.rule.left_functions,
+                confidence: rounded(found.rule.confidence()),
+                score: rounded(found.score),
+                also: found.also,
+                examples: self.supporters(&found.rule, found.condition).0,
+            })
+            .collect()
+    }
+
+    /// Closed item sets of three and more variables each of which is mostly touched with the others.
+    fn patterns(&self) -> Vec<Pattern> {
+        let sets = |function: &crate::database::Function| {
+            let own = |touches: &&[Touch]| touches.iter().any(|touch| touch.source.is_own());
+            function.by_variable().filter(own).map(|touches| touches[0].variable).collect()
+        };
+        let rows: Vec<Vec<u32>> = self.database.functions.iter().map(sets).collect();
+        let mut count = vec![0_usize; self.database.variables.len()];
+        rows.iter().flatten().for_each(|&variable| count[variable as usize] += 1);
+        let mut found = closed_item_sets(&rows, self.thresholds.min_support, MOST_SETS).sets;
+        found.retain(|set| {
+            set.items.len() >= 3
+                && set.items.iter().all(|&item| count[item as usize] <= 2 * set.support)
+        });
+        found.sort_by_key(|set| {
+            std::cmp::Reverse((set.support * (set.items.len() - 1), set.items.clone()))
+        });
+        found.truncate(MOST_PATTERNS);
+        let name = |item: u32| self.database.variables[item as usize].clone();
+        found
+            .into_iter()
+            .map(|set| Pattern {
+                variables: set.items.into_iter().map(name).collect(),
+                support: set.support,
+            })
+            .collect()
+    }
+}
+
+/// Four digits are enough, and the same on all machines.
+fn rounded(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
+}

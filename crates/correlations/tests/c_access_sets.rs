@@ -1,0 +1,199 @@
+//! What libclang's trees become. Needs libclang 16 or newer; without it nothing is tested here, unless `CI` is set.
+
+use std::fs;
+use std::sync::{Mutex, MutexGuard};
+
+use unpick_correlations::access_sets::FileSets;
+use unpick_correlations::access_sets::c::{CJob, CReader};
+
+/// libclang is for one thread at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn read(name: &str, text: &str) -> Option<FileSets> {
+    let _turn = turn();
+    let reader = match CReader::load() {
+        Ok(reader) => reader,
+        Err(problem) if std::env::var_os("CI").is_some() => panic!("{problem}"),
+        Err(_) => return None,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    fs::write(&file, text).unwrap();
+    let header_folders = vec![folder.path().to_path_buf()];
+    let job = CJob { file, arguments: vec![], header_folders, precompiled: None, save: None };
+    Some(reader.read(&job).unwrap())
+}
+
+/// Accesses of a function as `w Type::field`, in order; with conditions behind `if`.
+fn accesses(sets: &FileSets, function: &str) -> Vec<String> {
+    let function = sets.functions.iter().find(|f| f.name == function).unwrap();
+    function
+        .accesses
+        .iter()
+        .map(|access| {
+            let kinds: String = [(1, 'r'), (2, 'w'), (4, 'a')]
+                .iter()
+                .filter(|(bit, _)| access.kind & bit != 0)
+                .map(|(_, letter)| *letter)
+                .collect();
+            let under: Vec<&str> = access
+                .under
+                .iter()
+                .map(|&number| sets.conditions[number as usize].text.as_str())
+                .collect();
+            let condition = if under.is_empty() {
+                String::new()
+            } else {
+                format!(" if {}", under.join(" and "))
+            };
+            format!("{kinds} {}{condition}", sets.variables[access.variable as usize])
+        })
+        .collect()
+}
+
+#[track_caller]
+fn assert_accesses(name: &str, text: &str, function: &str, expected: &[&str]) {
+    if let Some(sets) = read(name, text) {
+        assert_eq!(sets.errors, Vec::<String>::new());
+        assert_eq!(accesses(&sets, function), expected);
+    }
+}
+
+#[test]
+fn fields_and_globals_are_read_written_both_or_given_away() {
+    let text = "
+        struct cache { int table; int empty; int hits; int name[4]; };
+        int total; static int limit; const int most = 3;
+        void take(int *); void show(const int *);
+        int f(struct cache *c) {
+            c->table = c->empty;
+            c->hits += 1;
+            total++;
+            take(&c->empty);
+            take(c->name);
+            c->name[2] = limit + most;
+            return sizeof(c->hits);
+        }";
+    let expected = [
+        "w cache::table",
+        "r cache::empty",
+        "rw cache::hits",
+        "rw total",
+        "a cache::empty",
+        "a cache::name",
+        "w cache::name",
+        "r a.c::limit",
+    ];
+    assert_accesses("a.c", text, "f", &expected);
+}
+
+#[test]
+fn the_way_to_a_field_is_no_access() {
+    let text = "
+        struct inner { int x; }; struct outer { struct inner *far; struct inner near, all[3]; };
+        int f(struct outer *o) { return o->far->x + o->near.x + o->all[1].x + (o->far != 0); }";
+    let expected = ["r inner::x", "r inner::x", "r inner::x", "r outer::far"];
+    assert_accesses("a.c", text, "f", &expected);
+}
+
+#[test]
+fn types_without_a_name_are_called_by_what_encloses_them_and_their_line() {
+    let text = "struct value {
+            int kind : 3;
+            union { int i; double d; };
+            struct { int x; } point;
+        };
+        typedef struct { int n; } list;
+        void f(struct value *v, list *l) { v->kind = 1; v->i = 2; v->point.x = 3; l->n = 4; }";
+    let expected =
+        ["w value::kind", "w value::anonymous@3::i", "w value::anonymous@4::x", "w list::n"];
+    assert_accesses("a.c", text, "f", &expected);
+}
+
+#[test]
+fn conditions_are_those_of_branches_early_returns_and_cases() {
+    let text = "
+        struct log { int on, state, n, end; };
+        void f(struct log *l) {
+            if (l->on && l->state == 2) l->n = 1; else l->n = 2;
+            if (!l->on) return;
+            l->end = 1;
+        }
+        void g(struct log *l) {
+            switch (l->state) {
+            case 3: l->n = 1; l->end = 2; break;
+            default: l->n = 4;
+            }
+        }";
+    let expected = [
+        "r log::on",
+        "r log::state",
+        "w log::n if log::on and log::state == 2",
+        "w log::n",
+        "r log::on",
+        "w log::end if log::on",
+    ];
+    assert_accesses("a.c", text, "f", &expected);
+    let expected = [
+        "r log::state",
+        "w log::n if log::state == 3",
+        "w log::end if log::state == 3",
+        "w log::n",
+    ];
+    assert_accesses("a.c", text, "g", &expected);
+}
+
+#[test]
+fn what_a_macro_writes_is_told_from_its_arguments() {
+    let text = "
+        struct s { int x, y, z; };
+        #define BOTH(p) do { (p)->x = 1; (p)->y = 2; } while (0)
+        #define SET(place, value) place = value
+        void f(struct s *p) { BOTH(p); SET(p->z, p->x); }";
+    let Some(sets) = read("a.c", text) else { return };
+    assert_eq!(accesses(&sets, "f"), ["w s::x", "w s::y", "w s::z", "r s::x"]);
+    let origins: Vec<u32> = sets.functions[0].accesses.iter().map(|access| access.origin).collect();
+    assert_ne!(origins[0], 0);
+    assert_eq!(origins[0], origins[1], "one macro");
+    assert_eq!(&origins[2..], [0, 0], "arguments are the function's own");
+}
+
+#[test]
+fn classes_templates_methods_and_operators() {
+    let text = "
+        namespace n {
+        struct text { text &operator=(const char *); unsigned size() const; void clear(); };
+        template <typename T> struct box { T held; int n; void put(T v) { held = v; n++; } };
+        class shop {
+            text name_; int count_ = 0; box<int> box_;
+            static int open_;
+        public:
+            shop() : count_(1) {}
+            void rename() { name_ = \"x\"; open_++; }
+            unsigned look() const { return name_.size(); }
+            void empty() { name_.clear(); box_.n = 0; }
+        };
+        }";
+    let Some(sets) = read("a.cc", text) else { return };
+    assert_eq!(accesses(&sets, "n::shop::rename"), ["w n::shop::name_", "rw n::shop::open_"]);
+    assert_eq!(accesses(&sets, "n::shop::look"), ["r n::shop::name_"]);
+    assert_eq!(accesses(&sets, "n::shop::empty"), ["rw n::shop::name_", "w n::box::n"]);
+    assert_eq!(accesses(&sets, "n::shop::shop"), ["w n::shop::count_"]);
+    assert_eq!(accesses(&sets, "n::box::put"), ["w n::box::held", "rw n::box::n"]);
+}
+
+#[test]
+fn what_does_not_parse_is_told_and_the_rest_is_read() {
+    let text = "
+        #include \"missing.h\"
+        struct s { int x; };
+        void broken(struct s *p) { p->x = ; }
+        void whole(struct s *p) { p->x = 1; }";
+    let Some(sets) = read("a.c", text) else { return };
+    assert_eq!(sets.error_count, 2, "{:?}", sets.errors);
+    assert_eq!(accesses(&sets, "whole"), ["w s::x"]);
+}
