@@ -12,6 +12,7 @@ mod conclude;
 mod confirm;
 mod contradiction;
 mod deadlocks;
+mod correlate;
 mod delays;
 mod demo;
 mod doctor;
@@ -99,6 +100,9 @@ enum Verb {
     /// Show which communication between threads goes with failing, and what stood around it
     #[command(after_help = reconstruct::HELP)]
     Reconstruct(reconstruct::Reconstruct),
+    /// Look through sources: which variables belong together, and which functions forget one of them
+    #[command(after_help = correlate::HELP)]
+    Correlate(correlate::Correlate),
     /// Show what is in a recording, event by event
     Dump(dump::Dump),
     /// Show what a hunt found: ranked, explained, with the code of both threads
@@ -170,6 +174,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Runs(runs) => runs::run(runs),
         Verb::Rank(rank) => rank::run(rank),
         Verb::Reconstruct(reconstruct) => reconstruct::run(reconstruct),
+        Verb::Correlate(correlate) => correlate::run(correlate),
         Verb::Dump(dump) => dump::run(dump),
         Verb::Show(show) => show::run(show),
         Verb::Reproduce(reproduce) => reproduce::run(*reproduce),
@@ -203,6 +208,7 @@ fn run_stand_in(arguments: &[OsString]) -> Option<Result<ExitCode, Problem>> {
         "cc" => Some(cc::run_c(rest)),
         "c++" => Some(cc::run_cxx(rest)),
         "cargo" => Some(cargo::run(rest)),
+        correlate::WORKER => Some(correlate::work()),
         _ => None,
     }
 }

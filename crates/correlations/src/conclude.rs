@@ -184,8 +184,8 @@ impl Words<'_> {
                 left_functions: found.rule.left_functions,
                 confidence: rounded(found.rule.confidence()),
                 score: rounded(found.score),
-                also: found.also,
                 examples: self.supporters(&found.rule, found.condition).0,
+                others: found.others.iter().map(|rule| self.other(rule)).collect(),
             })
             .collect()
     }

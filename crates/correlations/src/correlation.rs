@@ -77,7 +77,7 @@ pub struct Correlation {
     pub others: Vec<OtherRule>,
 }
 
-/// A weaker or wider rule of the same pair.
+/// A rule beside another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OtherRule {
     pub left: Side,
@@ -105,10 +105,10 @@ pub struct Break {
     pub left_functions: usize,
     pub confidence: f64,
     pub score: f64,
-    /// Other correlations that the same function breaks at the same variables.
-    pub also: usize,
     /// Functions that do both, to compare with.
     pub examples: Vec<Place>,
+    /// Other rules that the same function breaks.
+    pub others: Vec<OtherRule>,
 }
 
 /// Closed frequent item sets of three variables and more: what belongs together as a whole.

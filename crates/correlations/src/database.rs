@@ -7,6 +7,9 @@ use std::collections::HashMap;
 
 use crate::access_sets::{Access, ConditionText, FileSets, FunctionSet, WRITTEN_HERE, kind};
 
+/// Fields of one type beyond which a function is about the type as a whole.
+const WHOLE: usize = 10;
+
 /// All functions of a code base.
 #[derive(Debug, Default)]
 pub struct Database {
@@ -45,6 +48,9 @@ pub enum Source {
     Own,
     /// A macro, by number: its accesses are one piece of evidence, however often it is used.
     Macro(u32),
+    /// The function goes through most of a type, by the type's number: it copies, clears or prints it, and says nothing about any
+    /// two fields.
+    Whole(u32),
     /// A function that does nothing but this access: as good as the caller's own.
     Accessor,
     /// A call, by the number of the function that is called.
@@ -61,7 +67,7 @@ impl Source {
     pub fn is_independent_of(self, other: Self) -> bool {
         match self {
             Self::Own | Self::Accessor => true,
-            Self::Macro(_) | Self::Call(_) => self != other,
+            Self::Macro(_) | Self::Whole(_) | Self::Call(_) => self != other,
         }
     }
 }
@@ -88,7 +94,34 @@ impl Database {
             merge.add(&mut database, file);
         }
         merge.connect(&mut database);
+        database.mark_whole_types();
         database
+    }
+
+    fn mark_whole_types(&mut self) {
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let owners: Vec<u32> = self
+            .variables
+            .iter()
+            .map(|name| {
+                let next = numbers.len() as u32;
+                *numbers.entry(owner(name)).or_insert(next)
+            })
+            .collect();
+        for function in &mut self.functions {
+            let mut fields: HashMap<u32, usize> = HashMap::new();
+            for touches in function.by_variable() {
+                if touches.iter().any(|touch| touch.source == Source::Own) {
+                    *fields.entry(owners[touches[0].variable as usize]).or_default() += 1;
+                }
+            }
+            for touch in &mut function.touches {
+                let owner = owners[touch.variable as usize];
+                if touch.source == Source::Own && fields.get(&owner).is_some_and(|&n| n > WHOLE) {
+                    touch.source = Source::Whole(owner);
+                }
+            }
+        }
     }
 
     pub fn file_of(&self, function: &Function) -> &str {
@@ -160,8 +193,13 @@ impl Merge {
             }
             all_added.push(added);
         }
-        for (function, added) in database.functions.iter_mut().zip(all_added) {
+        let everyone = database.functions.iter_mut().zip(all_added).zip(accessors);
+        for ((function, added), is_accessor) in everyone {
             function.touches.extend(added);
+            // Who makes an object touches all of it; what an accessor does is done by its callers.
+            if function.is_life || is_accessor {
+                function.touches.clear();
+            }
             function.touches.sort_by_key(|touch| (touch.variable, touch.statement));
         }
     }
@@ -203,6 +241,11 @@ fn own_touches(
         touches: function.accesses.into_iter().map(touch).collect(),
         callees: Vec::new(),
     }
+}
+
+/// `Type` of `Type::field`; nothing of a global.
+pub fn owner(name: &str) -> &str {
+    name.rsplit_once("::").map_or("", |(owner, _)| owner)
 }
 
 /// A function that only gets or sets one variable.

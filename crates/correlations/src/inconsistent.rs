@@ -24,11 +24,11 @@ pub struct FoundBreak {
     pub rule: Rule,
     pub condition: Option<u32>,
     pub score: f64,
-    /// Other rules that ask for the same access, and are broken by the same function.
-    pub also: usize,
+    /// Other rules that the same function breaks, the surest first.
+    pub others: Vec<Rule>,
 }
 
-/// Breaks, the likeliest bug first; one per function and variable left out.
+/// Breaks, the likeliest bug first; one per function.
 pub fn find_breaks(
     database: &Database,
     rules: &[PairRules],
@@ -46,11 +46,13 @@ pub fn find_breaks(
             of_missing.entry((found.function, rule.right.1)).or_default().push(found);
         }
     }
-    let mut all: Vec<FoundBreak> = of_missing.into_values().filter_map(strongest).collect();
-    all.sort_by(|one, other| {
-        let key = |found: &FoundBreak| (found.function, found.rule.right.1);
-        other.score.total_cmp(&one.score).then_with(|| key(one).cmp(&key(other)))
-    });
+    let mut of_function: HashMap<u32, Vec<FoundBreak>> = HashMap::new();
+    for found in of_missing.into_values().filter_map(strongest) {
+        of_function.entry(found.function).or_default().push(found);
+    }
+    let mut all: Vec<FoundBreak> =
+        of_function.into_values().filter_map(first_of_function).collect();
+    sort(&mut all);
     all
 }
 
@@ -84,7 +86,7 @@ fn breaks_of(
             rule: rule.clone(),
             condition,
             score: surroundings.score(database, function, rule, candidates.len(), is_touched),
-            also: 0,
+            others: Vec::new(),
         })
         .collect()
 }
@@ -112,15 +114,28 @@ fn broken_in<'a>(
     Some((number, left, !others.is_empty()))
 }
 
+/// The surest first, in one order on all machines.
+fn sort(found: &mut [FoundBreak]) {
+    let key = |found: &FoundBreak| (found.function, found.rule.right.1, found.rule.left.1);
+    found.sort_by(|one, other| {
+        other.score.total_cmp(&one.score).then_with(|| key(one).cmp(&key(other)))
+    });
+}
+
 /// Several rules that ask for the same access make it likelier that it is missed.
 fn strongest(mut found: Vec<FoundBreak>) -> Option<FoundBreak> {
-    found.sort_by(|one, other| {
-        other.score.total_cmp(&one.score).then_with(|| one.rule.left.1.cmp(&other.rule.left.1))
-    });
-    let also = found.len() - 1;
+    sort(&mut found);
+    let also = (found.len() - 1).min(6) as i32;
     let mut first = found.into_iter().next()?;
-    first.also = also;
-    first.score += (1.0 - first.score) * (1.0 - 0.9_f64.powi(also.min(6) as i32));
+    first.score += (1.0 - first.score) * (1.0 - 0.9_f64.powi(also));
+    Some(first)
+}
+
+fn first_of_function(mut found: Vec<FoundBreak>) -> Option<FoundBreak> {
+    sort(&mut found);
+    let mut found = found.into_iter();
+    let mut first = found.next()?;
+    first.others = found.map(|other| other.rule).collect();
     Some(first)
 }
 

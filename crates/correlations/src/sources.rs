@@ -73,6 +73,7 @@ fn read_c(request: &Request<'_>, files: &SourceFiles, cache: &Cache, sources: &m
     let flags = Flags::find(files, &mut includes, &mut sources.missing);
     let units: Vec<queue::Unit> =
         files.c.iter().map(|file| queue::Unit::new(file, &flags, files, &mut includes)).collect();
-    sources.lines += includes.lines_below(&files.roots, &files.c);
+    let all = units.iter().flat_map(|unit| unit.closure.iter().chain([&unit.file]));
+    sources.lines += includes.lines_of(all);
     queue::read_all(request, &files.roots, units, cache, &mut includes, sources);
 }

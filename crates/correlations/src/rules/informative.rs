@@ -2,7 +2,7 @@
 
 use super::{Rule, lower_bound};
 use crate::correlation::AccessType;
-use crate::database::{Database, types_of};
+use crate::database::{Database, owner, types_of};
 
 /// In how many functions each variable is touched by the function itself, by type.
 pub struct Popularity {
@@ -71,11 +71,6 @@ pub fn score(database: &Database, popularity: &Popularity, rule: &Rule) -> Optio
     }
     let sure = lower_bound(rule.support, rule.left_functions);
     Some(sure * weight(rule) * share.min(1.0).sqrt().max(0.3))
-}
-
-/// `Type` of `Type::field`; nothing of a global.
-pub fn owner(name: &str) -> &str {
-    name.rsplit_once("::").map_or("", |(owner, _)| owner)
 }
 
 fn is_lock(name: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Conditions are not evaluated: a header counts as included wherever a line says so.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -90,15 +90,10 @@ impl Includes {
         hash(&bytes)
     }
 
-    /// Lines of the sources and of the headers that were met below the roots, each file once.
-    pub fn lines_below(&self, roots: &[PathBuf], sources: &[PathBuf]) -> usize {
-        let sources: HashSet<&PathBuf> = sources.iter().collect();
-        let is_ours = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        self.files
-            .iter()
-            .filter(|(path, _)| sources.contains(path) || is_ours(path))
-            .map(|(_, text)| text.lines)
-            .sum()
+    /// Lines of these files, each counted once.
+    pub fn lines_of<'a>(&mut self, files: impl IntoIterator<Item = &'a PathBuf>) -> usize {
+        let files: BTreeSet<&PathBuf> = files.into_iter().collect();
+        files.into_iter().map(|file| self.text(file).lines).sum()
     }
 }
 

@@ -53,10 +53,10 @@ impl<'tu> Walker<'tu> {
     fn declarations(&mut self, parent: Entity<'tu>) {
         for declaration in parent.get_children() {
             match declaration.get_kind() {
-                EntityKind::Namespace | EntityKind::LinkageSpec | EntityKind::UnexposedDecl => {
-                    if self.file_of(declaration).is_some() {
-                        self.declarations(declaration);
-                    }
+                EntityKind::Namespace | EntityKind::LinkageSpec | EntityKind::UnexposedDecl
+                    if self.file_of(declaration).is_some() =>
+                {
+                    self.declarations(declaration);
                 }
                 kind if is_function(kind) => self.function(declaration),
                 kind if is_record(kind) && self.file_of(declaration).is_some() => {

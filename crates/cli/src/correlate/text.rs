@@ -1,0 +1,95 @@
+//! Correlations and breaks as people read them.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use unpick_correlations::{Break, Correlation, CorrelationList, Place};
+
+/// Functions named per line.
+const NAMED: usize = 3;
+
+pub fn correlations(list: &CorrelationList, top: usize, here: &Path) -> String {
+    let mut text = String::new();
+    for correlation in list.correlations.iter().take(top) {
+        push_correlation(&mut text, correlation, here);
+    }
+    let found = list.correlations.len();
+    let shown = found.min(top);
+    push_summary(&mut text, list, &format!("{found} correlations, {shown} shown"));
+    if !list.breaks.is_empty() {
+        let _ = writeln!(text, "{} functions break one: add --broken", list.breaks.len());
+    }
+    text
+}
+
+pub fn breaks(list: &CorrelationList, top: usize, here: &Path) -> String {
+    let mut text = String::new();
+    for found in list.breaks.iter().take(top) {
+        push_break(&mut text, found, here);
+    }
+    let found = list.breaks.len();
+    let shown = found.min(top);
+    push_summary(&mut text, list, &format!("{found} inconsistent updates, {shown} shown"));
+    text
+}
+
+fn push_correlation(text: &mut String, correlation: &Correlation, here: &Path) {
+    let Correlation { rank, left, right, support, left_functions, .. } = correlation;
+    let _ = writeln!(text, "{rank:3}  {left} => {right}, {support} of {left_functions} functions");
+    if let Some(condition) = &correlation.condition {
+        let _ = writeln!(text, "     if {condition}");
+    }
+    let _ = writeln!(text, "     both:  {}", places(&correlation.examples, here));
+    if !correlation.broken_by.is_empty() {
+        let _ = writeln!(text, "     alone: {}", places(&correlation.broken_by, here));
+    }
+}
+
+fn push_break(text: &mut String, found: &Break, here: &Path) {
+    let Break { rank, place, left, right, support, left_functions, .. } = found;
+    let _ = writeln!(
+        text,
+        "{rank:3}  {} {}:{}\n     {left} without {right}, which {support} of {left_functions} functions have",
+        place.function,
+        short(&place.file, here),
+        place.line
+    );
+    if let Some(condition) = &found.condition {
+        let _ = writeln!(text, "     if {condition}");
+    }
+    let _ = writeln!(text, "     as in: {}", places(&found.examples, here));
+    if !found.others.is_empty() {
+        let others: Vec<String> =
+            found.others.iter().take(NAMED).map(|rule| rule.right.to_string()).collect();
+        let _ = writeln!(text, "     nor:   {}{}", others.join(", "), more(found.others.len()));
+    }
+}
+
+fn push_summary(text: &mut String, list: &CorrelationList, found: &str) {
+    let summary = &list.summary;
+    let _ = writeln!(
+        text,
+        "{found}; {} lines, {} functions, {} variables in {} files, {} of them as before",
+        summary.lines, summary.functions, summary.variables, summary.files, summary.files_unchanged
+    );
+}
+
+fn places(places: &[Place], here: &Path) -> String {
+    let named: Vec<String> = places
+        .iter()
+        .take(NAMED)
+        .map(|place| format!("{} {}:{}", place.function, short(&place.file, here), place.line))
+        .collect();
+    named.join(", ") + &more(places.len())
+}
+
+fn more(all: usize) -> String {
+    match all.saturating_sub(NAMED) {
+        0 => String::new(),
+        rest => format!(", {rest} more"),
+    }
+}
+
+fn short(file: &str, here: &Path) -> String {
+    Path::new(file).strip_prefix(here).map_or(file.to_owned(), |path| path.display().to_string())
+}
