@@ -80,6 +80,11 @@ impl Function {
         &self.touches[from..to]
     }
 
+    /// Whether it touches a variable, and not only through one it calls.
+    pub fn touches_itself(&self, variable: u32) -> bool {
+        self.touches_of(variable).iter().any(|touch| touch.source.is_own())
+    }
+
     /// One slice per variable.
     pub fn by_variable(&self) -> impl Iterator<Item = &[Touch]> {
         self.touches.chunk_by(|one, other| one.variable == other.variable)

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::conditional::ConditionalRule;
 use crate::correlation::AccessType;
-use crate::database::{Database, Touch, types_of};
+use crate::database::{Database, Source, Touch, types_of};
 use crate::rules::{PairRules, Rule, bit_of};
 use weight::Surroundings;
 
@@ -73,31 +73,41 @@ fn breaks_of(
     rule: &Rule,
     condition: Option<u32>,
 ) -> Vec<FoundBreak> {
-    let candidates: Vec<(u32, &Touch, bool)> = surroundings
+    let candidates: Vec<Candidate<'_>> = surroundings
         .functions_with(rule.left.1)
         .iter()
         .filter_map(|&number| broken_in(database, number, rule, condition))
         .collect();
     candidates
         .iter()
-        .map(|&(function, touch, is_touched)| FoundBreak {
-            function,
-            line: touch.line,
+        .map(|candidate| FoundBreak {
+            function: candidate.function,
+            line: candidate.left.line,
             rule: rule.clone(),
             condition,
-            score: surroundings.score(database, function, rule, candidates.len(), is_touched),
+            score: surroundings.score(database, candidate, rule, candidates.len()),
             others: Vec::new(),
         })
         .collect()
 }
 
-/// The left access of a function without the right one anywhere, and whether the right variable is touched in another way.
+/// A function that may break a rule.
+struct Candidate<'a> {
+    function: u32,
+    left: &'a Touch,
+    /// The right variable is touched, though not as the rule asks.
+    is_touched: bool,
+    /// A callee touches both.
+    is_helped: bool,
+}
+
+/// The left access of a function without the right one anywhere.
 fn broken_in<'a>(
     database: &'a Database,
     number: u32,
     rule: &Rule,
     condition: Option<u32>,
-) -> Option<(u32, &'a Touch, bool)> {
+) -> Option<Candidate<'a>> {
     let function = &database.functions[number as usize];
     let is_left = |touch: &&Touch| {
         touch.source.is_own()
@@ -108,10 +118,21 @@ fn broken_in<'a>(
     let others = function.touches_of(rule.right.1);
     let is_right = |touch: &Touch| types_of(touch.kind) >> bit_of(rule.right.0) & 1 == 1;
     let gives_address = |touch: &Touch| touch.kind & crate::access_sets::kind::ADDRESS != 0;
-    if others.iter().any(|touch| is_right(touch) || gives_address(touch)) {
+    // One that does both does it to an object of its own choice, or of the caller's.
+    let does_both = |touch: &Touch| match touch.source {
+        Source::Call(callee) => database.functions[callee as usize].touches_itself(rule.left.1),
+        _ => false,
+    };
+    let mut helpers = others.iter().filter(|touch| is_right(touch) || gives_address(touch));
+    if helpers.any(|touch| !does_both(touch)) {
         return None;
     }
-    Some((number, left, !others.is_empty()))
+    Some(Candidate {
+        function: number,
+        left,
+        is_touched: others.iter().any(|touch| touch.source.is_own()),
+        is_helped: others.iter().any(does_both),
+    })
 }
 
 /// The surest first, in one order on all machines.

@@ -1,12 +1,15 @@
 //! How likely a break is a bug, by what is around it.
 
+use super::Candidate;
 use crate::correlation::AccessType;
 use crate::database::Database;
 use crate::rules::{Rule, bit_of, lower_bound};
 
 /// The right variable is touched, though not as the rule asks.
 const TOUCHED: f64 = 0.7;
-/// Somebody who calls the function touches it.
+/// A callee touches both: perhaps of the same object.
+const HELPED: f64 = 0.6;
+/// Somebody who calls the function touches it, and not the left one.
 const CALLER: f64 = 0.6;
 /// Somebody further down touches it.
 const DEEPER: f64 = 0.5;
@@ -54,21 +57,28 @@ impl Surroundings {
     pub fn score(
         &self,
         database: &Database,
-        number: u32,
+        candidate: &Candidate<'_>,
         rule: &Rule,
         breaks: usize,
-        is_touched: bool,
     ) -> f64 {
+        let number = candidate.function;
         let function = &database.functions[number as usize];
-        let right = rule.right.1;
-        let touches = |other: u32| !database.functions[other as usize].touches_of(right).is_empty();
-        let callers = &self.callers[number as usize];
+        let (left, right) = (rule.left.1, rule.right.1);
+        // Who does both does it for itself.
+        let completes = |caller: &u32| {
+            let caller = &database.functions[*caller as usize];
+            caller.touches_itself(right) && !caller.touches_itself(left)
+        };
+        let passes_on = |callee: u32| {
+            let callee = &database.functions[callee as usize];
+            !callee.touches_of(right).is_empty() && callee.touches_of(left).is_empty()
+        };
         let is_life = function.is_life || has_life_word(&function.name);
-        let is_deeper = function.callees.iter().any(|&(callee, _)| touches(callee));
         let factors = [
-            (is_touched, TOUCHED),
-            (callers.iter().any(|&caller| touches(caller)), CALLER),
-            (is_deeper, DEEPER),
+            (candidate.is_touched, TOUCHED),
+            (candidate.is_helped, HELPED),
+            (self.callers[number as usize].iter().any(completes), CALLER),
+            (function.callees.iter().any(|&(callee, _)| passes_on(callee)), DEEPER),
             (is_life, LIFE),
         ];
         let share = rule.support as f64 / rule.right_functions.max(1) as f64;
@@ -77,7 +87,7 @@ impl Surroundings {
             * kind
             * share.min(1.0).sqrt()
             // One exception is a slip, five are another rule.
-            / (0.75 + 0.25 * breaks as f64);
+            / (0.5 + 0.5 * breaks as f64);
         factors.iter().filter(|(holds, _)| *holds).fold(sure, |score, (_, factor)| score * factor)
     }
 }

@@ -4,6 +4,9 @@ use super::{Rule, lower_bound};
 use crate::correlation::AccessType;
 use crate::database::{Database, owner, types_of};
 
+/// Confidence that a rule without a write must have.
+const SURE_WITHOUT_WRITE: f64 = 0.85;
+
 /// In how many functions each variable is touched by the function itself, by type.
 pub struct Popularity {
     own: Vec<[usize; 3]>,
@@ -64,9 +67,14 @@ pub fn score(database: &Database, popularity: &Popularity, rule: &Rule) -> Optio
         (false, true) => least_share(rule),
         (false, false) => (least_share(rule) + 0.25).min(0.7),
     };
+    let has_write = rule.left.0 == AccessType::Write || rule.right.0 == AccessType::Write;
+    // Without a write between them, fields of two types are mostly the way from one to the other.
+    let is_strict = is_lock(y)
+        || has_write
+        || (is_of_one_type && rule.confidence() >= SURE_WITHOUT_WRITE && share >= 0.6);
     let never_written = |variable| popularity.own(variable, AccessType::Write) == 0;
     let is_idle = never_written(rule.left.1) && never_written(rule.right.1);
-    if share < needed || is_idle {
+    if share < needed || !is_strict || is_idle {
         return None;
     }
     let sure = lower_bound(rule.support, rule.left_functions);

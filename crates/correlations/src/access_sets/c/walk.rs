@@ -74,7 +74,8 @@ impl<'tu> Walker<'tu> {
             self.files.swap(0, at);
             return self.files[0].1;
         }
-        let path = file.get_path();
+        // Without the `.` that an include folder may bring.
+        let path: PathBuf = file.get_path().components().collect();
         let number = self.wanted.has(&path).then(|| self.sets.file(&path.to_string_lossy()));
         self.files.insert(0, (file, number));
         number

@@ -1,0 +1,74 @@
+//! Correlations benchmark: how fast sources are read, how many correlations are true, whether forgotten updates are found.
+//!
+//! Takes   SQLite and RocksDB as cargo fetches them, the `unpick` command, `judged.toml` and `planted.toml`.
+//! Gives   lines per second, memory, shares and ranks; with targets; on the terminal and (with `--out`) as a section of docs/RESULTS.md.
+//! Misses  how times vary: everything is measured once.
+//! Cost    some minutes, most of them for RocksDB.
+#![forbid(unsafe_code)]
+
+mod bases;
+mod judged;
+mod measured;
+mod planted;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use unpick_bench_results::{machine, write_section};
+use unpick_problem::Problem;
+
+use crate::bases::Base;
+
+/// How fast, how true, how useful `unpick correlate` is.
+#[derive(Parser)]
+struct Options {
+    /// Only this code base: sqlite or rocksdb
+    #[arg(long)]
+    only: Option<String>,
+    /// Where code bases are put
+    #[arg(long, default_value = "target/bench-correlations")]
+    folder: PathBuf,
+    /// The command that is measured
+    #[arg(long, default_value = "target/release/unpick")]
+    unpick: PathBuf,
+    /// The file with results, whose section is replaced
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Print the drawn correlations that nobody has judged, as a beginning for judged.toml
+    #[arg(long)]
+    unjudged: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::from(problem.exit_code())
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Problem> {
+    let load_before = machine::load();
+    let mut results = Vec::new();
+    for base in Base::all(options.only.as_deref(), &options.folder)? {
+        let measured = measured::correlate(&options.unpick, &base.folder, &options.folder)?;
+        let verdicts = judged::judge(base.name, &measured.list)?;
+        if options.unjudged {
+            verdicts.print_unjudged();
+        }
+        let ranks = planted::find(&options.unpick, &base, &options.folder)?;
+        results.push(report::Result { name: base.name, measured, verdicts, ranks });
+    }
+    let section = report::section(&results, &load_before);
+    println!("{section}");
+    options.out.as_ref().map_or(Ok(()), |file| write_section(file, "bench/correlations", &section))
+}
+
+/// A step that is needed for everything else, and failed.
+fn failed(what: &str, why: impl std::fmt::Display) -> Problem {
+    Problem::own_fault(format!("the benchmark cannot go on: {what}")).why(why)
+}
