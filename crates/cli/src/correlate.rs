@@ -60,7 +60,7 @@ pub struct Correlate {
     /// Functions that must show a correlation; without it 3 to 8, by the size of the code base
     #[arg(long, value_name = "N")]
     min_support: Option<usize>,
-    /// Share of the functions with one access that must have the other, from 0 to 1; 0.75 without it
+    /// Share of the functions with one access that must have the other, from 0 to 1; 0.8 without it
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_confidence: Option<f64>,
     /// Processes that read sources at a time; without it, as many as there are cores

@@ -32,7 +32,7 @@ impl Thresholds {
             1000..10_000 => 6,
             _ => 8,
         };
-        Self { max_distance: 20, min_support, min_confidence: 0.75 }
+        Self { max_distance: 20, min_support, min_confidence: 0.8 }
     }
 }
 
@@ -112,7 +112,7 @@ fn rules_of_pair(
                     right_functions: popularity.own(y, right),
                     score: 0.0,
                 };
-                if let Some(score) = informative::score(database, popularity, &rule) {
+                if let Some(score) = informative::score(database, popularity, thresholds, &rule) {
                     rule.score = score;
                     rules.push(rule);
                 }

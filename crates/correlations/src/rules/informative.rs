@@ -1,6 +1,6 @@
 //! Which rules say something: MUVI's false ones are mostly variables that are read everywhere.
 
-use super::{Rule, lower_bound};
+use super::{Rule, Thresholds, lower_bound};
 use crate::correlation::AccessType;
 use crate::database::{Database, owner, types_of};
 
@@ -34,14 +34,14 @@ impl Popularity {
     }
 }
 
-/// How much of the right variable's functions the rule must explain, by what it says. Reads that go together are mostly just
-/// read often; two writes are mostly meant.
-fn least_share(rule: &Rule) -> f64 {
-    match (rule.left.0, rule.right.0) {
-        (AccessType::Write, AccessType::Write) => 0.25,
-        (AccessType::Write, AccessType::Any) | (AccessType::Any, AccessType::Write) => 0.35,
-        (AccessType::Read, AccessType::Read) => 0.6,
-        _ => 0.45,
+/// How much of the right variable's functions the rule must explain, and how sure it must be, by what it says. Reads that go
+/// together are mostly just read often; two writes are mostly meant.
+fn least(rule: &Rule) -> (f64, f64) {
+    let is_write = |access| access == AccessType::Write;
+    match (is_write(rule.left.0), is_write(rule.right.0)) {
+        (true, true) => (0.25, 0.0),
+        (false, false) => (0.6, SURE_WITHOUT_WRITE),
+        _ => (0.5, 0.8),
     }
 }
 
@@ -56,29 +56,43 @@ fn weight(rule: &Rule) -> f64 {
 }
 
 /// The score of a rule; nothing if it does not say anything.
-pub fn score(database: &Database, popularity: &Popularity, rule: &Rule) -> Option<f64> {
+pub fn score(
+    database: &Database,
+    popularity: &Popularity,
+    thresholds: &Thresholds,
+    rule: &Rule,
+) -> Option<f64> {
     let name = |variable: u32| database.variables[variable as usize].as_str();
     let (x, y) = (name(rule.left.1), name(rule.right.1));
     let share = rule.support as f64 / rule.right_functions.max(1) as f64;
-    let is_of_one_type = owner(x) == owner(y);
-    let needed = match (is_lock(y), is_of_one_type) {
-        // A lock protects many things, each of which is rare beside it.
-        (true, _) => 0.0,
-        (false, true) => least_share(rule),
-        (false, false) => (least_share(rule) + 0.25).min(0.7),
+    let says_something = if is_lock(y) {
+        // A lock protects many things, each of which is rare beside it; what never changes needs none.
+        popularity.own(rule.left.1, AccessType::Write) >= 2
+    } else {
+        is_enough(rule, share, owner(x) == owner(y))
+            && [rule.left.1, rule.right.1].iter().all(|&variable| {
+                popularity.own(variable, AccessType::Write) >= changes_needed(thresholds)
+            })
     };
-    let has_write = rule.left.0 == AccessType::Write || rule.right.0 == AccessType::Write;
-    // Without a write between them, fields of two types are mostly the way from one to the other.
-    let is_strict = is_lock(y)
-        || has_write
-        || (is_of_one_type && rule.confidence() >= SURE_WITHOUT_WRITE && share >= 0.6);
-    let never_written = |variable| popularity.own(variable, AccessType::Write) == 0;
-    let is_idle = never_written(rule.left.1) && never_written(rule.right.1);
-    if share < needed || !is_strict || is_idle {
-        return None;
-    }
     let sure = lower_bound(rule.support, rule.left_functions);
-    Some(sure * weight(rule) * share.min(1.0).sqrt().max(0.3))
+    says_something.then(|| sure * weight(rule) * share.min(1.0).sqrt().max(0.3))
+}
+
+fn is_enough(rule: &Rule, share: f64, is_of_one_type: bool) -> bool {
+    let (least_share, least_confidence) = least(rule);
+    let has_write = least_confidence < SURE_WITHOUT_WRITE;
+    let least_share = match (is_of_one_type, has_write) {
+        (true, _) => least_share,
+        (false, true) => (least_share + 0.25).min(0.7),
+        // Fields of two types without a write: mostly the way from one to the other.
+        (false, false) => return false,
+    };
+    share >= least_share && rule.confidence() >= least_confidence
+}
+
+/// Functions that must write a variable: what is set once and then only used goes with everything and means nothing.
+fn changes_needed(thresholds: &Thresholds) -> usize {
+    (thresholds.min_support / 2).clamp(1, 3)
 }
 
 fn is_lock(name: &str) -> bool {
