@@ -1,7 +1,7 @@
 //! What a detector says about a program over several runs.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use unpick_problem::Problem;
 
@@ -13,7 +13,7 @@ pub trait Detector {
     fn build(&self, program: &Program) -> Result<PathBuf, Problem>;
 
     /// Runs it once, and gives the reports. None: it could not be looked at.
-    fn look(&self, program: &Program, built: &PathBuf) -> Result<Option<Vec<Report>>, Problem>;
+    fn look(&self, program: &Program, built: &Path) -> Result<Option<Vec<Report>>, Problem>;
 }
 
 /// One race as it was reported.

@@ -35,7 +35,7 @@ impl Detector for Own {
         Ok(built)
     }
 
-    fn look(&self, program: &Program, built: &PathBuf) -> Result<Option<Vec<Report>>, Problem> {
+    fn look(&self, program: &Program, built: &Path) -> Result<Option<Vec<Report>>, Problem> {
         let store = self.folder.join(format!("{}.runs", program.name())).display().to_string();
         let built = built.display().to_string();
         let races = ["races", "--quiet", "--json", "-", "--store", &store, "--", &built];

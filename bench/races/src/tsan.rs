@@ -32,7 +32,7 @@ impl Detector for Tsan {
         Ok(built)
     }
 
-    fn look(&self, _: &Program, built: &PathBuf) -> Result<Option<Vec<Report>>, Problem> {
+    fn look(&self, _: &Program, built: &Path) -> Result<Option<Vec<Report>>, Problem> {
         let output = output(&[&built.display().to_string()], &self.folder)?;
         Ok(reports(&String::from_utf8_lossy(&output.stderr)))
     }
