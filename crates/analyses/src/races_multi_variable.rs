@@ -3,7 +3,7 @@
 //! Takes   the events of one recording, which should be full, and correlations: which variables belong together.
 //! Gives   for every unit of two correlated accesses of a thread, the accesses of others in conflict with one of them that are not kept out.
 //! Misses  what the correlations do not name; variables whose names the program's files do not tell; units whose accesses are more than one call
-//!         apart, or from before their bytes were shared.
+//!         apart, or from before their bytes were shared (how those were reached is not known).
 //! Invents harm where a thread needs no consistent view: reads of one variable alone do not count, writes do.
 //! Cost    as the happens-before detector; then pairs of the few accesses that are kept of each site.
 //!

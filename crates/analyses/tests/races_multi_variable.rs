@@ -3,7 +3,8 @@
 use unpick_analyses::races_multi_variable::{
     AccessType, Correlations, Mining, Rule, TornUnit, mine, torn_units,
 };
-use unpick_events::{Kind, Site, ThreadId};
+use unpick_events::access::PastKind;
+use unpick_events::{Kind, Past, Site, ThreadId};
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
 
@@ -149,6 +150,18 @@ fn accesses_in_functions_that_have_nothing_to_do_with_each_other_are_no_unit() {
         .access(1, Kind::Write, Y, ELSEWHERE, &[LOCK_OF_Y])
         .access(2, Kind::Write, X, LOOK, &[LOCK_OF_X]);
     assert_eq!(trace.verdicts(), []);
+}
+
+#[test]
+fn a_write_from_before_the_bytes_were_shared_can_tear_a_unit_too() {
+    let mut trace = Trace::new().event(1, Kind::ThreadCreate, 2);
+    let ordinal = trace.0.events_of(ThreadId(1));
+    let past =
+        Past { kind: PastKind::Write, thread: ThreadId(1), site: Site(site_of(1, X)), ordinal };
+    let read = |at| Draft::access(Kind::Read, at, 8).site(site_of(2, at)).context(LOOK);
+    trace.0.write(ThreadId(2), read(X).past(past));
+    trace.0.write(ThreadId(2), read(Y));
+    assert_eq!(trace.verdicts(), [(true, true)]);
 }
 
 #[test]

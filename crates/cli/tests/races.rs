@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/account.c");
+const TOTALS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/totals.c");
 
 /// A folder with the program.
 struct Scene {
@@ -26,8 +27,12 @@ struct Ran {
 
 impl Scene {
     fn new() -> Scene {
+        Scene::with(SOURCE)
+    }
+
+    fn with(source: &str) -> Scene {
         let scene = Scene { folder: tempfile::tempdir().unwrap() };
-        fs::copy(SOURCE, scene.path("account.c")).unwrap();
+        fs::copy(source, scene.path("account.c")).unwrap();
         let built = scene.unpick(&["cc", "-g", "-pthread", "account.c", "-o", "account"]);
         assert_eq!(built.code, Some(0), "{}", built.stderr);
         scene
@@ -168,22 +173,14 @@ fn one_detector_can_be_asked_alone() {
     }
 }
 
-/// A folder with a program that takes two locks in two orders, one thread after the other has let go.
+/// A program that takes two locks in two orders, one thread after the other has let go.
 fn crossed() -> Scene {
-    let scene = Scene { folder: tempfile::tempdir().unwrap() };
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/crossed.c");
-    fs::copy(source, scene.path("crossed.c")).unwrap();
-    let built = scene.unpick(&["cc", "-g", "-pthread", "crossed.c", "-o", "crossed"]);
-    assert_eq!(built.code, Some(0), "{}", built.stderr);
-    scene
+    Scene::with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/crossed.c"))
 }
 
 fn deadlocks(scene: &Scene, mode: &str) -> (Option<i32>, Value) {
-    let ran = scene.unpick(&["races", "--json", "-", "--", "./crossed", mode]);
-    let value: Value = serde_json::from_str(&ran.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
-    assert_valid(&value, "races.schema.json");
-    (ran.code, value["deadlocks"].clone())
+    let (code, races) = scene.races(&[], mode);
+    (code, races["deadlocks"].clone())
 }
 
 #[test]
@@ -228,4 +225,36 @@ fn a_common_lock_or_the_same_order_is_no_deadlock() {
         let (code, found) = deadlocks(&scene, mode);
         assert_eq!((code, found), (Some(0), json!([])), "{mode}");
     }
+}
+
+#[test]
+fn variables_that_belong_together_must_not_be_torn_apart() {
+    let scene = Scene::with(TOTALS);
+    let side = |variable: &str| json!({ "access": "any", "variable": variable });
+    let rule = json!({ "left": side("totals::count"), "right": side("totals::sum") });
+    fs::write(scene.path("rules.json"), json!({ "correlations": [rule] }).to_string()).unwrap();
+
+    let (code, plain) = scene.races(&[], "torn");
+    assert_eq!((code, &plain["races"]), (Some(0), &json!([])), "each variable has its lock");
+    for (options, correlation) in [
+        (&["--correlations", "rules.json"][..], "any(totals::count) => any(totals::sum)"),
+        (&["--mine"][..], "totals.count and totals.sum"),
+    ] {
+        let (code, torn) = scene.races(options, "torn");
+        assert_eq!(code, Some(66), "{options:?}");
+        let races = torn["races"].as_array().unwrap();
+        let told: Vec<_> = races.iter().map(|race| &race["correlated"]["correlation"]).collect();
+        let is_told = |told: &&Value| told.as_str().is_some_and(|text| text.contains(correlation));
+        assert!(told.iter().any(is_told), "{told:?}");
+        let told = scene.unpick(&["races", "--explain", "1"]);
+        assert!(told.stdout.contains("can come between"), "{}", told.stdout);
+
+        let (code, whole) = scene.races(options, "whole");
+        assert_eq!((code, &whole["races"]), (Some(0), &json!([])), "{options:?}");
+    }
+
+    fs::write(scene.path("rules.json"), "[1]").unwrap();
+    let broken = scene.unpick(&["races", "--correlations", "rules.json", "--", "./account"]);
+    assert_eq!(broken.code, Some(2));
+    assert!(broken.stderr.contains("the correlations cannot be used"), "{}", broken.stderr);
 }

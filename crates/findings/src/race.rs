@@ -97,7 +97,7 @@ pub fn describe_races(
         let mut seen_in_run = Vec::new();
         let plain = run.races.iter().map(|race| described(race, *number, examples, &words));
         let torn = run.torn.iter().map(|torn| described_torn(torn, *number, examples, &words));
-        for one in plain.chain(torn) {
+        for one in plain.chain(torn).filter(|one| !is_inside_library(one)) {
             let place = *known.entry(lines_of(&one)).or_insert(found.len());
             match found.get_mut(place) {
                 Some(before) => before.add(&one, !seen_in_run.contains(&place)),
@@ -110,6 +110,11 @@ pub fn describe_races(
     found.iter_mut().for_each(RaceFinding::conclude);
     found.sort_by_key(RaceFinding::rank);
     found
+}
+
+/// Whether code without hooks copies or clears memory of its own, by functions that are seen, under locks that are not.
+fn is_inside_library(race: &RaceFinding) -> bool {
+    !race.own_code && race.accesses.iter().all(|access| access.library)
 }
 
 /// Accesses and objects of a run, with the numbers of the code book.

@@ -16,7 +16,7 @@ use crate::code_tables::{CodeTables, LockTables, Process, Table};
 use crate::interleaving_patterns::{
     Access, Collector as PatternCollector, Lock, Memory, Options, RunPatterns, touch_of,
 };
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, State};
 use crate::locks_held::{Moment, locks_held};
 use crate::races_happens_before::HappensBefore;
 use crate::races_lockset::Lockset;
@@ -87,7 +87,9 @@ impl Collector {
         for pair in &unordered {
             self.note(&mut process, pair, &moments, Detector::HappensBefore);
         }
-        for pair in &unlocked {
+        let is_users = |access: &RaceAccess| knowledge.state_of(access.site) != State::OfLibrary;
+        // Libraries have ways to synchronise that are no locks.
+        for pair in unlocked.iter().filter(|pair| is_users(&pair.first) && is_users(&pair.second)) {
             self.note(&mut process, pair, &moments, Detector::Lockset);
         }
     }

@@ -41,20 +41,23 @@ pub(super) struct SeenSite {
     pub block: Option<HeapBlock>,
 }
 
-/// The sites that access memory, each with its first access.
+/// The sites that access memory, each with its first access, also those whose accesses have no event.
 pub(super) fn seen_sites(recording: &Recording) -> Vec<SeenSite> {
     let mut lives = Lives::default();
     let mut known: FxHashSet<Site> = FxHashSet::default();
     let mut seen = Vec::new();
     for event in recording.events() {
         lives.ended_by(&event);
-        let Action::Access { kind, flags, .. } = event.action else { continue };
-        if flags.is_free() || !known.insert(event.site) {
-            continue;
-        }
-        if let Some((address, length)) = stretches(&event).next() {
-            let access = RaceAccess::of_event(&event, kind, flags);
-            seen.push(SeenSite { access, address, length, block: lives.block_at(address) });
+        let Action::Access { kind, flags, pasts, .. } = event.action else { continue };
+        let own = RaceAccess::of_event(&event, kind, flags);
+        let own = Some(own).filter(|_| !flags.is_free());
+        let of_others = pasts.iter().map(|past| RaceAccess::of_past(&past));
+        for access in of_others.chain(own) {
+            if known.insert(access.site)
+                && let Some((address, length)) = stretches(&event).next()
+            {
+                seen.push(SeenSite { access, address, length, block: lives.block_at(address) });
+            }
         }
     }
     seen

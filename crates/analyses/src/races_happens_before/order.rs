@@ -152,9 +152,8 @@ impl ThreadClocks {
 
     /// Bytes whose life is over hold no locks and no atomics any more.
     pub fn forget(&mut self, start: u64, length: u64) {
-        const FEW: u64 = 4096;
         let end = start.saturating_add(length);
-        if length <= FEW {
+        if length < self.objects.len() as u64 {
             (start..end).for_each(|at| {
                 self.objects.remove(&at);
             });

@@ -121,12 +121,17 @@ impl Protection {
 
     /// The latest access of another thread in conflict with this one that has no lock in common with it; if each has one, the latest.
     fn partner(&self, new: &Guarded, sets: &mut LockSets) -> Option<Guarded> {
-        let in_conflict = self.recent.iter().rev().filter(|known| {
-            known.access.thread != new.access.thread && known.access.conflicts_with(&new.access)
-        });
-        let in_conflict: Vec<Guarded> = in_conflict.copied().collect();
-        let has_none = |known: &&Guarded| sets.common(known.locks, new.locks) == LockSet::EMPTY;
-        in_conflict.iter().find(has_none).or(in_conflict.first()).copied()
+        let mut latest = None;
+        for known in self.recent.iter().rev() {
+            let is_other = known.access.thread != new.access.thread;
+            if is_other && known.access.conflicts_with(&new.access) {
+                if sets.common(known.locks, new.locks) == LockSet::EMPTY {
+                    return Some(*known);
+                }
+                latest = latest.or(Some(*known));
+            }
+        }
+        latest
     }
 
     fn note(&mut self, new: Guarded) {

@@ -3,14 +3,16 @@
 //! A unit is an access to one variable of a rule and the next to the other one, by a thread that is still in the same function, or in one
 //! that it called, or in the next that their caller called. Accesses to the same variable in a row count as one; each row is in one unit.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
-use unpick_events::{Site, ThreadId};
+use unpick_events::{Past, Site, ThreadId};
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Action, Event, Recording};
 
 use super::correlations::Correlations;
 use crate::knowledge::Knowledge;
-use crate::locks_held::LockChange;
+use crate::locks_held::{LockChange, Moment, locks_held};
 use crate::races::{Lives, RaceAccess, stretches};
 use crate::races_happens_before::{ThreadClocks, VectorClock};
 
@@ -93,9 +95,11 @@ impl Trace {
             held: FxHashMap::default(),
             rows: FxHashMap::default(),
             kept: FxHashMap::default(),
+            pasts: BTreeMap::new(),
             trace: Trace::default(),
         };
         recording.events().for_each(|event| tracer.take_in(&event, knowledge));
+        tracer.find_locks_of_pasts(knowledge);
         tracer.trace
     }
 
@@ -145,6 +149,8 @@ struct Tracer<'r> {
     rows: FxHashMap<(ThreadId, usize), Row>,
     /// How many accesses of a thread at a site there were.
     kept: FxHashMap<(ThreadId, Site), u32>,
+    /// Accesses that have no event: when they were made, and their numbers. Several events may tell of one.
+    pasts: BTreeMap<(Moment, Site), usize>,
     trace: Trace,
 }
 
@@ -178,10 +184,11 @@ impl Tracer<'_> {
         self.order.clocks.acquire(event, knowledge);
         self.segments.clocks.meet(event);
         self.change_locks(event, knowledge);
-        if let Action::Access { .. } = event.action
-            && let Some(&variable) = self.correlations.variable_at.get(&event.site)
-        {
-            self.access(event, variable);
+        if let Action::Access { pasts, .. } = event.action {
+            pasts.iter().for_each(|past| self.past(event, &past));
+            if let Some(&variable) = self.correlations.variable_at.get(&event.site) {
+                self.access(event, variable);
+            }
         }
         self.order.clocks.release(event);
         if let Action::ThreadCreate { .. } | Action::ThreadJoin { .. } = event.action {
@@ -206,6 +213,43 @@ impl Tracer<'_> {
                     held[at].shared = true;
                 }
             }
+        }
+    }
+
+    /// An access from before the bytes were shared: others may have to do with it, but how it was reached is not known.
+    fn past(&mut self, event: &Event<'_>, past: &Past) {
+        let access = RaceAccess::of_past(past);
+        let key = (access.moment(), past.site);
+        let Some(&variable) = self.correlations.variable_at.get(&past.site) else { return };
+        let Some((address, length)) = stretches(event).next() else { return };
+        let dated = |dating: &mut Dating, all: &mut Vec<VectorClock>| {
+            let period = dating.clocks.period_of_past(past)?;
+            Some(Dated { period, ..dating.date(past.thread, all) })
+        };
+        let all = &mut self.trace.clocks;
+        let (order, segment) = (dated(&mut self.order, all), dated(&mut self.segments, all));
+        let (Some(order), Some(segment), false) = (order, segment, self.pasts.contains_key(&key))
+        else {
+            return;
+        };
+        self.pasts.insert(key, self.trace.accesses.len());
+        let block = self.lives.block_at(address);
+        let (locks, in_unit) = (Vec::new(), false);
+        let tracked =
+            Tracked { access, variable, address, length, block, locks, order, segment, in_unit };
+        self.trace.accesses.push(tracked);
+    }
+
+    fn find_locks_of_pasts(&mut self, knowledge: &dyn Knowledge) {
+        let moments: Vec<Moment> = self.pasts.keys().map(|(moment, _)| *moment).collect();
+        let all = locks_held(self.recording, knowledge, &moments);
+        for (&number, held) in self.pasts.values().zip(all) {
+            let held = held.iter().map(|held| Held {
+                lock: held.lock.0,
+                shared: held.shared,
+                acquisition: held.acquisition,
+            });
+            self.trace.accesses[number].locks = held.collect();
         }
     }
 
