@@ -26,7 +26,7 @@ Examples:
   unpick correlate src/ --json -            all of it, for other tools
 
 C and C++ are read by libclang (16 or newer: apt install libclang-dev, or LIBCLANG_PATH), with the flags of
-compile_commands.json if there is one in the folder or in its build/; Rust needs nothing. What has not changed is not read again.
+compile_commands.json (in the folder, its build/, or above), else those unpick cc was called with; Rust needs nothing. What has not changed is not read again.
 
 Exit codes: 0, with --broken 66 if functions break correlations; 2 for wrong usage or if nothing can be read.";
 
@@ -110,6 +110,10 @@ impl Correlate {
             cache: (!self.no_cache).then(|| self.store.join(CACHE)),
             worker: WorkerCommand { program, arguments: vec![WORKER.to_owned()] },
             jobs: self.jobs.or(cores.ok()).map_or(1, NonZero::get),
+            seen_flags: &|file| {
+                let seen = unpick_instrument::noted_flags(file)?;
+                Some((seen.directory, seen.arguments))
+            },
             progress: &|done, all| {
                 bar.set_length(all as u64);
                 bar.set_position(done as u64);

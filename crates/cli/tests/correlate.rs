@@ -173,6 +173,27 @@ fn flags_come_from_compile_commands() {
 }
 
 #[test]
+fn flags_that_unpick_cc_was_called_with_are_used() {
+    if !has_libclang() {
+        return;
+    }
+    let text = "struct s { int x; };\n#ifdef ON\nvoid f(struct s *p) { p->x = 1; }\n#endif";
+    let scene = Scene::with(&[("src/a.c", text)]);
+    let cache = scene.0.path().join("cache");
+    let compiled = Command::new(env!("CARGO_BIN_EXE_unpick"))
+        .args(["cc", "-DON", "-c", "src/a.c", "-o", "a.o"])
+        .current_dir(scene.0.path())
+        .env("XDG_CACHE_HOME", &cache)
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    let mut correlate = scene.command(&["src", "--json", "-"]);
+    let output = correlate.env("XDG_CACHE_HOME", &cache).output().unwrap();
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(list["summary"]["functions"], 1, "{}", list["missing"]);
+}
+
+#[test]
 fn without_libclang_rust_is_still_read_and_the_rest_is_told() {
     let scene = Scene::with(&[("a.c", "int x;"), ("a.rs", &cache_in_rust())]);
     let output = scene.command(&["."]).env("LIBCLANG_PATH", "/nowhere").env("PATH", "").output();

@@ -26,4 +26,4 @@ pub use correlation::{
     Summary,
 };
 pub use rules::Thresholds;
-pub use sources::{Request, Sources, WorkerCommand, read_sources, serve};
+pub use sources::{Request, SeenFlags, Sources, WorkerCommand, read_sources, serve};

@@ -13,7 +13,7 @@ mod queue;
 mod shared_headers;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use unpick_problem::Problem;
 
@@ -27,6 +27,9 @@ pub use worker::{WorkerCommand, serve};
 /// Largest file that is read: what is larger was made by a program.
 const LARGEST_FILE: u64 = 64 << 20;
 
+/// Says with which folder and arguments a file was compiled, if that was seen.
+pub type SeenFlags = dyn Fn(&Path) -> Option<(PathBuf, Vec<String>)> + Sync;
+
 /// What is to be read, and how.
 pub struct Request<'a> {
     pub paths: Vec<PathBuf>,
@@ -36,6 +39,8 @@ pub struct Request<'a> {
     pub worker: WorkerCommand,
     /// Processes at a time.
     pub jobs: usize,
+    /// The folder and the arguments with which a file was compiled, if somebody saw it; asked where no database knows the file.
+    pub seen_flags: &'a SeenFlags,
     /// Told after each file: how many of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
@@ -70,7 +75,7 @@ fn read_c(request: &Request<'_>, files: &SourceFiles, cache: &Cache, sources: &m
         return;
     }
     let mut includes = Includes::default();
-    let flags = Flags::find(files, &mut includes, &mut sources.missing);
+    let flags = Flags::find(files, request.seen_flags, &mut includes, &mut sources.missing);
     let units: Vec<queue::Unit> =
         files.c.iter().map(|file| queue::Unit::new(file, &flags, files, &mut includes)).collect();
     let all = units.iter().flat_map(|unit| unit.closure.iter().chain([&unit.file]));

@@ -30,6 +30,7 @@ mod response_file;
 mod rewrite;
 
 use crate::embed::RuntimeFiles;
+use crate::noted_flags;
 use command_line::CommandLine;
 pub use compiler::{Compiler, Family};
 use std::ffi::OsString;
@@ -49,6 +50,7 @@ pub enum Driver {
 pub fn become_compiler(driver: Driver, args: &[OsString]) -> Problem {
     match prepare(driver, args) {
         Ok(mut call) => {
+            noted_flags::note(args);
             let error = call.exec();
             cannot_become(&call, &error)
         }

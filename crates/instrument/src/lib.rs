@@ -9,5 +9,7 @@ mod cache;
 pub mod cargo;
 pub mod cc;
 mod embed;
+mod noted_flags;
 
 pub use embed::{RuntimeFiles, runtime_files};
+pub use noted_flags::{NotedFlags, noted_flags};

@@ -1,10 +1,11 @@
-//! How a file is compiled: as `compile_commands.json` says, or as well as can be guessed.
+//! How a file is compiled: as `compile_commands.json` says, as somebody saw it compiled, or as well as can be guessed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::SeenFlags;
 use super::files::SourceFiles;
 use super::includes::Includes;
 
@@ -27,7 +28,12 @@ struct Entry {
 }
 
 impl Flags {
-    pub fn find(files: &SourceFiles, includes: &mut Includes, missing: &mut Vec<String>) -> Self {
+    pub fn find(
+        files: &SourceFiles,
+        seen: &SeenFlags,
+        includes: &mut Includes,
+        missing: &mut Vec<String>,
+    ) -> Self {
         let mut known = HashMap::new();
         for database in databases(&files.roots) {
             match read_database(&database) {
@@ -36,10 +42,17 @@ impl Flags {
                     .push(format!("{}: not used, flags are guessed: {error}", database.display())),
             }
         }
+        for file in &files.c {
+            if !known.contains_key(file)
+                && let Some((directory, words)) = seen(file)
+            {
+                known.insert(file.clone(), flags_in(&directory, &words));
+            }
+        }
         let strangers = files.c.iter().filter(|file| !known.contains_key(*file)).count();
         if !known.is_empty() && strangers > 0 {
             missing.push(format!(
-                "{strangers} of {} files are in no compile_commands.json: their flags are guessed",
+                "{strangers} of {} files are in no compile_commands.json, nor were they seen by unpick cc: their flags are guessed",
                 files.c.len()
             ));
         }
@@ -88,23 +101,25 @@ fn flags_of_entry(entry: Entry) -> Option<(PathBuf, Vec<String>)> {
         Some(command) if entry.arguments.is_empty() => words_of(&command),
         _ => entry.arguments,
     };
-    let mut arguments = vec![format!("-working-directory={}", entry.directory.display())];
-    arguments.extend(wanted_flags(&words, &entry.file));
-    Some((file, arguments))
+    // The first word is the compiler.
+    Some((file, flags_in(&entry.directory, words.get(1..).unwrap_or_default())))
+}
+
+fn flags_in(directory: &Path, words: &[String]) -> Vec<String> {
+    let mut arguments = vec![format!("-working-directory={}", directory.display())];
+    arguments.extend(wanted_flags(words));
+    arguments
 }
 
 /// What matters for parsing; neither outputs nor the file itself, nor what only gcc knows.
-fn wanted_flags(words: &[String], file: &Path) -> Vec<String> {
+fn wanted_flags(words: &[String]) -> Vec<String> {
     const WITH_VALUE: [&str; 8] =
         ["-I", "-D", "-U", "-isystem", "-iquote", "-include", "-idirafter", "-x"];
     const BEGINNINGS: [&str; 9] =
         ["-I", "-D", "-U", "-isystem", "-iquote", "-std=", "-pthread", "-m32", "-fshort-enums"];
     let mut wanted = Vec::new();
-    let mut words = words.iter().skip(1);
+    let mut words = words.iter();
     while let Some(word) = words.next() {
-        if Path::new(word) == file {
-            continue;
-        }
         if WITH_VALUE.contains(&word.as_str()) {
             wanted.push(word.clone());
             wanted.extend(words.next().cloned());
@@ -174,7 +189,6 @@ fn guessed_folders(files: &SourceFiles, includes: &mut Includes) -> Vec<PathBuf>
 #[cfg(test)]
 mod tests {
     use super::{wanted_flags, words_of};
-    use std::path::Path;
 
     #[test]
     fn a_command_is_split_as_a_shell_does() {
@@ -186,7 +200,7 @@ mod tests {
     fn outputs_warnings_and_the_file_are_left_out() {
         let words =
             words_of("g++ -O2 -Wall -Iinc -I lib -DX=1 -std=c++20 -o a.o -c a.cc -MD -MF a.d");
-        let wanted = wanted_flags(&words, Path::new("a.cc"));
+        let wanted = wanted_flags(&words[1..]);
         assert_eq!(wanted, ["-Iinc", "-I", "lib", "-DX=1", "-std=c++20"]);
     }
 }

@@ -3,7 +3,7 @@
 //! Conditions are not evaluated: a header counts as included wherever a line says so.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::access_sets::c::hash;
@@ -52,7 +52,8 @@ impl Includes {
     ) -> Option<PathBuf> {
         let beside = include.is_quoted.then(|| includer.parent()).flatten();
         let tried = beside.into_iter().chain(folders.iter().map(PathBuf::as_path));
-        let candidates: Vec<PathBuf> = tried.map(|folder| folder.join(&include.name)).collect();
+        let candidates: Vec<PathBuf> =
+            tried.map(|folder| without_steps_back(&folder.join(&include.name))).collect();
         candidates.into_iter().find(|candidate| self.is_file(candidate))
     }
 
@@ -97,6 +98,19 @@ impl Includes {
     }
 }
 
+/// The same file by one name, however it was come by.
+fn without_steps_back(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut so_far, part| {
+        match part {
+            Component::ParentDir => {
+                so_far.pop();
+            }
+            part => so_far.push(part),
+        }
+        so_far
+    })
+}
+
 fn look_at(text: &[u8]) -> FileText {
     let mut found = FileText { hash: hash(text), ..FileText::default() };
     let mut depth = 0_usize;
@@ -135,7 +149,13 @@ fn named(text: &str, is_plain: bool) -> Option<Include> {
 
 #[cfg(test)]
 mod tests {
-    use super::look_at;
+    use super::{look_at, without_steps_back};
+    use std::path::Path;
+
+    #[test]
+    fn one_file_has_one_name() {
+        assert_eq!(without_steps_back(Path::new("/a/src/../inc/./b.h")), Path::new("/a/inc/b.h"));
+    }
 
     #[test]
     fn includes_are_found_and_conditional_ones_are_told() {
