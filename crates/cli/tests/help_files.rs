@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-const EVERY_VERB: [&str; 19] = [
+const EVERY_VERB: [&str; 20] = [
     "demo",
     "cc",
     "c++",
@@ -11,6 +11,7 @@ const EVERY_VERB: [&str; 19] = [
     "hunt",
     "train",
     "watch",
+    "correlate",
     "invariants",
     "runs",
     "rank",
