@@ -12,6 +12,9 @@ use crate::failed;
 const PACKAGES: [(&str, &str); 2] =
     [("libsqlite3-sys", "=0.35.0"), ("librocksdb-sys", "=0.17.3+10.4.2")];
 
+/// Copies what is needed of a package.
+type Maker = fn(&Path, &Path) -> std::io::Result<()>;
+
 /// One code base, ready to be read.
 pub struct Base {
     pub name: &'static str,
@@ -23,7 +26,7 @@ impl Base {
         fs::create_dir_all(folder).map_err(|error| failed("no folder", error))?;
         let folder = folder.canonicalize().map_err(|error| failed("no folder", error))?;
         let sources = fetch(&folder.join("fetch"))?;
-        let makers: [(&'static str, fn(&Path, &Path) -> std::io::Result<()>); 2] =
+        let makers: [(&'static str, Maker); 2] =
             [("sqlite", make_sqlite), ("rocksdb", make_rocksdb)];
         let mut bases = Vec::new();
         for ((name, make), source) in makers.into_iter().zip(&sources) {

@@ -52,7 +52,7 @@ fn a_macro_is_one_piece_of_evidence_however_often_it_is_used() {
 #[test]
 fn what_is_read_everywhere_goes_with_nothing() {
     let mut functions = vec!["w:x r:db"; 4];
-    functions.extend(vec!["w:a r:db", "r:db", "w:b r:db", "r:db w:db"].iter().cycle().take(40));
+    functions.extend(["w:a r:db", "r:db", "w:b r:db", "r:db w:db"].iter().cycle().take(40));
     assert!(leading(&functions).iter().all(|rule| !rule.contains("(x)")));
 }
 
