@@ -81,11 +81,11 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub fn run(correlate: Correlate) -> Result<ExitCode, Problem> {
     let sources = correlate.read()?;
-    if sources.sets.is_empty() {
-        return Err(nothing_read(&sources));
-    }
     for line in told_missing(&sources.missing) {
         eprintln!("{line}");
+    }
+    if sources.sets.is_empty() {
+        return Err(nothing_read());
     }
     let list = correlate.conclude(sources);
     correlate.tell(&list)?;
@@ -167,10 +167,9 @@ fn told_missing(missing: &[String]) -> Vec<String> {
     lines
 }
 
-fn nothing_read(sources: &Sources) -> Problem {
-    let why = sources.missing.first().map_or("nothing was found", String::as_str);
+fn nothing_read() -> Problem {
     Problem::usage("no source could be read")
-        .why(why.trim_start_matches("error: ").replace('\n', "\n       "))
+        .why("what stands in the way is told above")
         .next("unpick correlate --help says what is needed")
 }
 

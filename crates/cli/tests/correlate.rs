@@ -196,15 +196,21 @@ fn flags_that_unpick_cc_was_called_with_are_used() {
 #[test]
 fn without_libclang_rust_is_still_read_and_the_rest_is_told() {
     let scene = Scene::with(&[("a.c", "int x;"), ("a.rs", &cache_in_rust())]);
-    let output = scene.command(&["."]).env("LIBCLANG_PATH", "/nowhere").env("PATH", "").output();
-    let output = output.unwrap();
+    let output = scene.command(&["."]).env("LIBCLANG_PATH", "/nowhere").output().unwrap();
     let told = words(&output.stderr);
-    // Where a libclang is found all the same, there is nothing to tell.
-    if !told.is_empty() {
-        assert!(told.contains("apt install libclang"), "{told}");
-    }
+    assert!(told.contains("apt install libclang"), "{told}");
     assert_eq!(output.status.code(), Some(0));
     assert!(words(&output.stdout).contains("Cache::empty"));
+}
+
+#[test]
+fn without_libclang_c_alone_cannot_be_read_and_the_way_out_is_told() {
+    let scene = Scene::with(&[("a.c", "int x;")]);
+    let output = scene.command(&["."]).env("LIBCLANG_PATH", "/nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = words(&output.stderr);
+    assert!(told.contains("apt install libclang") && told.contains("LIBCLANG_PATH"), "{told}");
+    assert!(told.contains("no source could be read"), "{told}");
 }
 
 #[test]
