@@ -148,7 +148,7 @@ static void *serve(void *nothing) {
 
 static void *replicate(void *nothing) {
     pthread_barrier_wait(&server_is_up);
-    append_greeting(&general);
+    append_greeting(&slow);
     if (parse(2, work) == 0)
         return nothing;
     long behind = bytes_behind(&binary);
