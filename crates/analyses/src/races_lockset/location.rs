@@ -33,8 +33,19 @@ pub struct Protection {
     pub state: State,
     /// The locks that all accesses since they were shared have in common; none: any lock may be.
     candidates: Option<LockSet>,
-    /// The last read and the last write of each thread, the oldest first.
-    recent: Vec<Guarded>,
+    /// The last read and the last write of each thread.
+    recent: Vec<Recent>,
+    /// How many accesses there were.
+    turns: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    guarded: Guarded,
+    /// Its place among the accesses.
+    turn: u32,
+    /// Its locks are taken into account.
+    counts: bool,
 }
 
 impl Protection {
@@ -46,28 +57,42 @@ impl Protection {
         knows: &VectorClock,
         sets: &mut LockSets,
     ) -> Option<Guarded> {
-        // Most accesses repeat what the last one of their thread has shown.
-        let may_pass = !self.is_unprotected();
-        if let Some(last) = self.recent.last_mut()
-            && may_pass
-            && last.access.is_alike(&new.access)
-            && (last.locks, last.period) == (new.locks, new.period)
-        {
-            *last = new;
+        self.turns = self.turns.wrapping_add(1);
+        let place = self.place_of(&new);
+        if let Some(place) = place.filter(|&place| self.says_nothing_new(&new, place)) {
+            let known = &mut self.recent[place];
+            (known.guarded, known.turn) = (new, self.turns);
             return None;
         }
         self.hand_over(&new, knows);
         let is_unprotected = self.advance(&new, sets);
         let partner = is_unprotected.then(|| self.partner(&new, sets)).flatten();
-        self.note(new);
+        self.note(new, self.state != State::Exclusive);
         partner
+    }
+
+    /// The access of the same thread and kind that is known.
+    fn place_of(&self, new: &Guarded) -> Option<usize> {
+        let told = |access: &RaceAccess| (access.thread, access.writes());
+        self.recent.iter().position(|known| told(&known.guarded.access) == told(&new.access))
+    }
+
+    /// Most accesses repeat what one of their thread has shown.
+    fn says_nothing_new(&self, new: &Guarded, place: usize) -> bool {
+        let Recent { guarded, counts, .. } = &self.recent[place];
+        (*counts || self.state == State::Exclusive)
+            && guarded.access.is_alike(&new.access)
+            && (guarded.locks, guarded.period) == (new.locks, new.period)
+            && !self.is_unprotected()
     }
 
     /// Takes in an access from before the bytes were shared. It belongs to the exclusive state, in which locks do not matter.
     pub fn take_in_past(&mut self, past: Guarded) {
-        if self.recent.iter().any(|known| known.access.is_at_or_after(&past.access)) {
+        let is_known = |known: &Recent| known.guarded.access.is_at_or_after(&past.access);
+        if self.recent.iter().any(is_known) {
             return;
         }
+        self.turns = self.turns.wrapping_add(1);
         match self.state {
             State::Virgin => self.state = State::Exclusive,
             State::Exclusive if !self.is_of(&past) => {
@@ -76,13 +101,14 @@ impl Protection {
             }
             _ => {}
         }
-        self.note(past);
+        self.note(past, false);
     }
 
     /// Who was created or has joined after all that others did has the bytes alone again.
     fn hand_over(&mut self, new: &Guarded, knows: &VectorClock) {
-        let is_own = |known: &Guarded| known.access.thread == new.access.thread;
-        let is_before = |known: &Guarded| known.period <= knows.of(known.access.thread);
+        let is_own = |known: &Recent| known.guarded.access.thread == new.access.thread;
+        let is_before =
+            |known: &Recent| known.guarded.period <= knows.of(known.guarded.access.thread);
         let has_others = self.recent.iter().any(|known| !is_own(known));
         if has_others && self.recent.iter().all(|known| is_own(known) || is_before(known)) {
             self.recent.retain(is_own);
@@ -116,31 +142,35 @@ impl Protection {
     }
 
     fn is_of(&self, new: &Guarded) -> bool {
-        self.recent.last().is_none_or(|last| last.access.thread == new.access.thread)
+        self.recent.first().is_none_or(|one| one.guarded.access.thread == new.access.thread)
     }
 
     /// The latest access of another thread in conflict with this one that has no lock in common with it; if each has one, the latest.
     fn partner(&self, new: &Guarded, sets: &mut LockSets) -> Option<Guarded> {
-        let mut latest = None;
-        for known in self.recent.iter().rev() {
+        let mut latest: Option<(bool, u32, Guarded)> = None;
+        for Recent { guarded: known, turn, .. } in &self.recent {
             let is_other = known.access.thread != new.access.thread;
             if is_other && known.access.conflicts_with(&new.access) {
-                if sets.common(known.locks, new.locks) == LockSet::EMPTY {
-                    return Some(*known);
+                let has_none = sets.common(known.locks, new.locks) == LockSet::EMPTY;
+                let is_better =
+                    |(best, last, _): &(bool, u32, Guarded)| (has_none, *turn) > (*best, *last);
+                if latest.as_ref().is_none_or(is_better) {
+                    latest = Some((has_none, *turn, *known));
                 }
-                latest = latest.or(Some(*known));
             }
         }
-        latest
+        latest.map(|(.., known)| known)
     }
 
-    fn note(&mut self, new: Guarded) {
-        let told = |access: &RaceAccess| (access.thread, access.writes());
-        let same = self.recent.iter().position(|known| told(&known.access) == told(&new.access));
-        let full = (self.recent.len() == MOST_RECENT).then_some(0);
-        if let Some(at) = same.or(full) {
-            self.recent.remove(at);
+    fn note(&mut self, new: Guarded, counts: bool) {
+        let recent = Recent { guarded: new, turn: self.turns, counts };
+        let oldest = || {
+            let oldest = self.recent.iter().enumerate().min_by_key(|(_, known)| known.turn);
+            oldest.map(|(place, _)| place).filter(|_| self.recent.len() == MOST_RECENT)
+        };
+        match self.place_of(&new).or_else(oldest) {
+            Some(place) => self.recent[place] = recent,
+            None => self.recent.push(recent),
         }
-        self.recent.push(new);
     }
 }
