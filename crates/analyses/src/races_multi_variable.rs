@@ -83,7 +83,7 @@ pub fn torn_units(
 fn may_tear(remote: &Tracked, own: &Tracked) -> bool {
     remote.access.thread != own.access.thread
         && (remote.access.writes() || own.access.writes() && remote.in_unit)
-        && remote.is_of_same_object(own)
+        && remote.is_to_same_bytes(own)
 }
 
 #[derive(Default)]

@@ -47,6 +47,20 @@ pub struct Tracked {
     pub in_unit: bool,
 }
 
+impl Tracked {
+    /// Whether two accesses to one variable are to the same instance of it. Static variables that lie close by may be of several
+    /// objects of one type: these are told apart by their bytes.
+    pub fn is_to_same_bytes(&self, other: &Tracked) -> bool {
+        match (&self.block, &other.block) {
+            (None, None) => {
+                self.address < other.address + other.length
+                    && other.address < self.address + self.length
+            }
+            _ => self.is_of_same_object(other),
+        }
+    }
+}
+
 /// When an access was made: in which period of its thread, and the number of what that knew of others.
 #[derive(Debug, Clone, Copy)]
 struct Dated {
