@@ -200,8 +200,8 @@ macro_rules! atomics {
                 site: u64,
             ) -> bool {
                 // SAFETY: the program passes a valid pointer to the value it expects.
-                let answer =
-                    exchange_if(address, unsafe { *expected }, value, [order, failure_order], site);
+                let wanted = unsafe { *expected };
+                let answer = exchange_if(address, wanted, value, [order, failure_order], site);
                 if let Err(found) = answer {
                     // SAFETY: as above; the hook's contract is to store what was found.
                     unsafe { *expected = found };
