@@ -85,9 +85,7 @@ impl Trying<'_> {
                 tried.push(one);
             }
         }
-        if !tried.iter().any(Tried::is_cause) {
-            self.try_whole(&mut tried, &mut findings.findings)?;
-        }
+        self.try_whole(&mut tried, &mut findings.findings)?;
         self.try_others_for(&mut tried, findings, &mut plain)?;
         rivals::settle(self, &mut findings.findings, &mut tried)?;
         findings.order_by_confirmation();
@@ -261,11 +259,18 @@ impl Trying<'_> {
         early.as_ref().unwrap_or(plan).inverse()
     }
 
-    /// Where none is the cause by its accesses alone: keeps whole functions apart, for the best of those that make the program fail.
+    /// Where none is the cause by its accesses alone, or only what is clearly less suspicious: keeps whole functions apart, for the best
+    /// of those that make the program fail. What is inverted along with the true order seems to be the cause; the rivals tell.
     fn try_whole(&self, tried: &mut [Tried], findings: &mut [Finding]) -> Result<(), Problem> {
-        let able = |one: &Tried| one.finding.is_some() && one.trials.could_be_cause();
-        let mut open: Vec<&mut Tried> = tried.iter_mut().filter(|one| able(one)).collect();
         let score = |one: &Tried| one.finding.map_or(0.0, |at| findings[at].score);
+        // A hang that is understood needs no other explanation.
+        let enough_by = |one: &Tried| one.finding.map_or(f64::INFINITY, |_| score(one) + NEARLY);
+        let causes = tried.iter().filter(|one| one.is_cause());
+        let enough = causes.map(enough_by).fold(f64::MIN, f64::max);
+        let able = |one: &Tried| {
+            one.finding.is_some() && one.trials.could_be_cause() && score(one) > enough
+        };
+        let mut open: Vec<&mut Tried> = tried.iter_mut().filter(|one| able(one)).collect();
         open.sort_by(|one, other| score(other).total_cmp(&score(one)));
         for one in open {
             let Some((plans, at)) = one.plans.as_mut().zip(one.finding) else { continue };
