@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unpick_bench_results::{machine, write_section};
+use unpick_bench_results::{ended, machine, write_section};
 use unpick_problem::Problem;
 
 use crate::bases::Base;
@@ -42,13 +42,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::from(problem.exit_code())
-        }
-    }
+    ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> Result<(), Problem> {

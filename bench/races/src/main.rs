@@ -19,19 +19,13 @@ mod tsan;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unpick_bench_results::{machine, write_section};
+use unpick_bench_results::{ended, machine, write_section};
 use unpick_problem::Problem;
 
 use crate::options::Options;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::from(problem.exit_code())
-        }
-    }
+    ended(run(&Options::parse()))
 }
 
 /// Measures, and says what came of it.

@@ -6,13 +6,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use unpick_bench_ranking::options::Options;
 use unpick_bench_ranking::run;
+use unpick_bench_results::ended;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::from(problem.exit_code())
-        }
-    }
+    ended(run(&Options::parse()))
 }

@@ -13,19 +13,13 @@ mod options;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unpick_bench_results::write_section;
+use unpick_bench_results::{ended, write_section};
 use unpick_problem::Problem;
 
 use crate::options::{Options, Part};
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::from(problem.exit_code())
-        }
-    }
+    ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> Result<(), Problem> {

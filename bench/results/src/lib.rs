@@ -5,11 +5,13 @@
 //!         benchmark's own section of `docs/RESULTS.md`.
 #![forbid(unsafe_code)]
 
+mod ending;
 mod figures;
 pub mod machine;
 mod section;
 mod table;
 
+pub use ending::ended;
 pub use figures::{Figure, figures_table, geometric_mean, setting, verdict};
 pub use section::{write_section, write_whole};
 pub use table::table;

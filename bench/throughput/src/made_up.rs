@@ -1,5 +1,9 @@
 //! A made-up program, for benchmarks of analyses.
 
+#[path = "random.rs"]
+mod random;
+
+use random::Random;
 use unpick_events::{Kind, ThreadId};
 use unpick_recording::writer::{Draft, Writer};
 
@@ -10,17 +14,6 @@ const FUNCTIONS_PER_PHASE: u64 = 8;
 const ACCESSES_PER_FUNCTION: u64 = 6;
 const ACCESSES_PER_PHASE: u64 = 4000;
 const VARIABLES: u64 = 120;
-
-/// A generator of numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// Where a made-up thread is.
 #[derive(Clone, Copy, Default)]

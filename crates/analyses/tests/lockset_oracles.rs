@@ -5,20 +5,11 @@ mod racing;
 use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
-use racing::{Deed, Step, life_at, record, traces};
+use racing::{Deed, SitePair, Step, life_at, sorted, traces};
 use unpick_analyses::races_lockset::races;
 
-type SitePair = [u32; 2];
-
 fn found(steps: &[Step]) -> BTreeSet<SitePair> {
-    let recording = record(steps);
-    let pairs = races(&recording, &recording).into_pairs();
-    pairs.iter().map(|pair| sorted([pair.first.site.0, pair.second.site.0])).collect()
-}
-
-fn sorted(mut sites: SitePair) -> SitePair {
-    sites.sort_unstable();
-    sites
+    racing::site_pairs(steps, |recording| races(recording, recording))
 }
 
 /// A lock, or `None` for what all atomic accesses have in common.

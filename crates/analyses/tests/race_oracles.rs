@@ -5,21 +5,12 @@ mod racing;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use racing::{AccessKind, Deed, Step, life_at, record, traces};
+use racing::{AccessKind, Deed, SitePair, Step, life_at, sorted, traces};
 use unpick_analyses::races_happens_before::races;
 use unpick_events::MemoryOrder;
 
-type SitePair = [u32; 2];
-
 fn found(steps: &[Step]) -> BTreeSet<SitePair> {
-    let recording = record(steps);
-    let pairs = races(&recording, &recording).into_pairs();
-    pairs.iter().map(|pair| sorted([pair.first.site.0, pair.second.site.0])).collect()
-}
-
-fn sorted(mut sites: SitePair) -> SitePair {
-    sites.sort_unstable();
-    sites
+    racing::site_pairs(steps, |recording| races(recording, recording))
 }
 
 fn acquires(order: MemoryOrder) -> bool {

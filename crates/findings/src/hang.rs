@@ -338,15 +338,13 @@ impl Findings {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn thread(number: u16, line: u32) -> HangThread {
-        let frame = Frame { file: Some("a.c".into()), line: Some(line), ..Frame::default() };
+impl HangThread {
+    /// One that sleeps in a place, as far as is known.
+    fn sleeping_at(frame: Frame, thread: u16, waits_for: Option<HangWait>) -> HangThread {
         HangThread {
-            thread: number,
+            thread,
             activity: Activity::Sleeping,
-            waits_for: Some(HangWait::new(WaitedFor::Lock)),
+            waits_for,
             frame,
             inlined_into: Vec::new(),
             stack: Vec::new(),
@@ -356,6 +354,16 @@ mod tests {
             calls: Vec::new(),
             shown_call: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(number: u16, line: u32) -> HangThread {
+        let frame = Frame { file: Some("a.c".into()), line: Some(line), ..Frame::default() };
+        HangThread::sleeping_at(frame, number, Some(HangWait::new(WaitedFor::Lock)))
     }
 
     fn hang(deadlock: &[u16], threads: Vec<HangThread>) -> Hang {

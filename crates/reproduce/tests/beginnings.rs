@@ -1,15 +1,16 @@
 //! Where no lock is known a thread can wait where the function of its step begins, inlined or not, or where its own code does. In real
 //! programs.
 
+mod built;
 mod made;
 #[path = "../../symbols/tests/toolchain/mod.rs"]
 mod toolchain;
 
-use made::finding;
-use toolchain::{Compiler, Event, Recorded, Workshop, line_of};
+use built::Built;
+use toolchain::Compiler;
 use unpick_analyses::interleaving_patterns::PatternId;
-use unpick_findings::{CodePlace, Finding};
-use unpick_reproduce::{ModuleName, Plan, PlanStep, Program};
+use unpick_findings::Finding;
+use unpick_reproduce::{Plan, PlanStep};
 
 /// A lock that nobody knows as one.
 const FLAG: &str = r"
@@ -55,55 +56,22 @@ int main(void) {
 }
 ";
 
-struct Built {
-    workshop: Workshop,
-    recorded: Recorded,
-    program: Program,
-}
-
 fn built(compiler: Compiler) -> Built {
-    let workshop = Workshop::new();
-    workshop.write("flag.c", FLAG);
-    let recorded = workshop.instrumented(compiler, "flag.c", &["-O1"]);
-    let program = Program::open(&workshop.path("program")).unwrap();
-    Built { workshop, recorded, program }
+    Built::of(compiler, "flag.c", FLAG)
 }
 
 impl Built {
-    /// The place where a line writes.
-    fn code_at(&self, mark: &str) -> CodePlace {
-        let (symbols, file) = (self.recorded.symbols(), self.workshop.path("flag.c"));
-        let is_it = |module: &&unpick_symbols::ModuleInfo| module.path == self.program.path();
-        let bias = self.recorded.modules.iter().find(is_it).unwrap().bias;
-        let mut sites = self.recorded.events.iter().filter_map(|event| match event {
-            Event::Access { access: unpick_symbols::Access::Write, site, .. } => Some(*site),
-            _ => None,
-        });
-        let line = line_of(FLAG, mark);
-        let is_there = |site: &u64| {
-            let place = symbols.place(*site);
-            place.line() == Some(line) && place.file() == file.to_str()
-        };
-        let place = self.program.place(sites.find(is_there).unwrap() - bias);
-        let ModuleName::BuildId(build_id) = place.module else { panic!("no build id") };
-        CodePlace { module: None, build_id: Some(build_id), offset: format!("{:#x}", place.offset) }
-    }
-
     /// Two writes of one thread, and one of another in between.
-    fn finding(&self, marks: [&str; 3]) -> Finding {
-        let mut finding = finding(PatternId::P8);
-        for (access, mark) in finding.accesses.iter_mut().zip(marks) {
-            access.code = self.code_at(mark);
-        }
-        finding
+    fn torn(&self, marks: [&str; 3]) -> Finding {
+        self.finding(PatternId::P8, &marks)
     }
 
     fn early(&self, marks: [&str; 3]) -> Option<Plan> {
-        Plan::of_finding(&self.finding(marks)).unwrap().with_early_gates(&self.program)
+        Plan::of_finding(&self.torn(marks)).unwrap().with_early_gates(&self.program)
     }
 
     fn gates(&self, step: &PlanStep) -> Vec<String> {
-        step.gates.iter().map(|place| self.program.callee_at(&place.at).unwrap()).collect()
+        self.callees(&step.gates)
     }
 }
 
@@ -140,7 +108,7 @@ fn gates_that_are_known_stay() {
 #[test]
 fn who_comes_in_later_can_be_held_where_its_own_code_begins() {
     let built = built(Compiler::Gcc);
-    let mut finding = built.finding(["others", "resets", "others"]);
+    let mut finding = built.torn(["others", "resets", "others"]);
     let held_back = |finding: &Finding| {
         Plan::of_finding(finding).unwrap().held_back(&built.program).map(|plan| plan.steps)
     };

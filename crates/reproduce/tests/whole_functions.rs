@@ -1,14 +1,14 @@
 //! The inverse that keeps whole functions apart finds where they begin and end, in real programs.
 
+mod built;
 mod made;
 #[path = "../../symbols/tests/toolchain/mod.rs"]
 mod toolchain;
 
-use made::finding;
-use toolchain::{Compiler, Event, Recorded, Workshop, line_of};
+use built::Built;
+use toolchain::Compiler;
 use unpick_analyses::interleaving_patterns::PatternId;
-use unpick_findings::CodePlace;
-use unpick_reproduce::{Mode, ModuleName, Plan, PlanPlace, Program, Purpose};
+use unpick_reproduce::{Mode, Plan, Purpose};
 
 const WALK: &str = r"
 int seen, total, other;
@@ -33,54 +33,13 @@ int main(void) {
 }
 ";
 
-struct Built {
-    workshop: Workshop,
-    recorded: Recorded,
-    program: Program,
-}
-
 fn built(compiler: Compiler) -> Built {
-    let workshop = Workshop::new();
-    workshop.write("walk.c", WALK);
-    let recorded = workshop.instrumented(compiler, "walk.c", &["-O1"]);
-    let program = Program::open(&workshop.path("program")).unwrap();
-    Built { workshop, recorded, program }
+    Built::of(compiler, "walk.c", WALK)
 }
 
 impl Built {
-    /// A place where a line writes.
-    fn write_at(&self, mark: &str) -> u64 {
-        let (symbols, file) = (self.recorded.symbols(), self.workshop.path("walk.c"));
-        let is_it = |module: &&unpick_symbols::ModuleInfo| module.path == self.program.path();
-        let bias = self.recorded.modules.iter().find(is_it).unwrap().bias;
-        let mut sites = self.recorded.events.iter().filter_map(|event| match event {
-            Event::Access { access: unpick_symbols::Access::Write, site, .. } => Some(*site),
-            _ => None,
-        });
-        let line = line_of(WALK, mark);
-        let is_there = |site: &u64| {
-            let place = symbols.place(*site);
-            place.line() == Some(line) && place.file() == file.to_str()
-        };
-        sites.find(is_there).unwrap() - bias
-    }
-
     fn plan(&self, pattern: PatternId, marks: &[&str]) -> Plan {
-        let mut finding = finding(pattern);
-        for (access, mark) in finding.accesses.iter_mut().zip(marks) {
-            let place = self.program.place(self.write_at(mark));
-            let ModuleName::BuildId(build_id) = place.module else { panic!("no build id") };
-            access.code = CodePlace {
-                module: None,
-                build_id: Some(build_id),
-                offset: format!("{:#x}", place.offset),
-            };
-        }
-        Plan::of_finding(&finding).unwrap()
-    }
-
-    fn callees(&self, places: &[PlanPlace]) -> Vec<String> {
-        places.iter().map(|place| self.program.callee_at(&place.at).unwrap()).collect()
+        Plan::of_finding(&self.finding(pattern, marks)).unwrap()
     }
 }
 

@@ -5,13 +5,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use unpick_bench_ranking::reconstruction::{Options, run};
+use unpick_bench_results::ended;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::from(problem.exit_code())
-        }
-    }
+    ended(run(&Options::parse()))
 }

@@ -10,6 +10,8 @@
 mod peak_memory;
 #[path = "../processor_time.rs"]
 mod processor_time;
+#[path = "../random.rs"]
+mod random;
 #[path = "../telling.rs"]
 mod telling;
 
@@ -17,6 +19,7 @@ use std::process::ExitCode;
 
 use peak_memory::peak_megabytes;
 use processor_time::processor_seconds;
+use random::Random;
 use telling::tell;
 use unpick_analyses::{races_happens_before, races_lockset};
 use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
@@ -90,17 +93,6 @@ fn seconds(work: impl FnOnce()) -> f64 {
     let started = processor_seconds();
     work();
     processor_seconds() - started
-}
-
-/// A generator of numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
 }
 
 /// Threads that take turns at random: a section under a lock with eight accesses to what it protects, which once in a thousand times

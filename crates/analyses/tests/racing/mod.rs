@@ -1,9 +1,10 @@
 //! Random programs of a few threads, and what happens when they run: a trace that could have been, and its recording.
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
+use unpick_analyses::races::RacingPairs;
 use unpick_events::kind::lock_flags;
 use unpick_events::{Kind, MemoryOrder, ThreadId};
 use unpick_recording::Recording;
@@ -331,4 +332,21 @@ pub fn of_same_thread(steps: &[Step]) -> HashMap<u16, Vec<usize>> {
         threads.entry(step.thread).or_default().push(at);
     }
     threads
+}
+
+/// Two places of code, the lower number first.
+pub type SitePair = [u32; 2];
+
+/// What a detector finds in the recording of such a trace.
+pub fn site_pairs(
+    steps: &[Step],
+    detector: impl Fn(&Recording) -> RacingPairs,
+) -> BTreeSet<SitePair> {
+    let pairs = detector(&record(steps)).into_pairs();
+    pairs.iter().map(|pair| sorted([pair.first.site.0, pair.second.site.0])).collect()
+}
+
+pub fn sorted(mut sites: SitePair) -> SitePair {
+    sites.sort_unstable();
+    sites
 }

@@ -79,7 +79,7 @@ fn held_by(threads: &[u16]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Activity, HANG_SCHEMA, HangProcess};
+    use super::super::{HANG_SCHEMA, HangProcess};
     use super::*;
     use crate::finding::HeldLock;
     use crate::names::Frame;
@@ -89,19 +89,7 @@ mod tests {
     }
 
     fn thread(number: u16, line: u32, waits_for: Option<HangWait>) -> HangThread {
-        HangThread {
-            thread: number,
-            activity: Activity::Sleeping,
-            waits_for,
-            frame: frame(line),
-            inlined_into: Vec::new(),
-            stack: Vec::new(),
-            is_now: true,
-            holds: Vec::new(),
-            code: None,
-            calls: Vec::new(),
-            shown_call: None,
-        }
+        HangThread::sleeping_at(frame(line), number, waits_for)
     }
 
     fn holding(name: &str, line: u32) -> HeldLock {

@@ -106,7 +106,7 @@ fn at(step: &LostStep) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Activity, HangWait, WaitedFor};
+    use super::super::{HangWait, WaitedFor};
     use super::*;
 
     fn frame(line: u32) -> Frame {
@@ -120,19 +120,8 @@ mod tests {
 
     fn told(steps: Vec<LostStep>) -> Option<String> {
         let (name, mutex) = (Some("changed".to_owned()), Some("lock".to_owned()));
-        let waiting = HangThread {
-            thread: 3,
-            activity: Activity::Sleeping,
-            waits_for: Some(HangWait { name, mutex, ..HangWait::new(WaitedFor::Condition) }),
-            frame: frame(9),
-            inlined_into: Vec::new(),
-            stack: Vec::new(),
-            is_now: true,
-            holds: Vec::new(),
-            code: None,
-            calls: Vec::new(),
-            shown_call: None,
-        };
+        let wait = HangWait { name, mutex, ..HangWait::new(WaitedFor::Condition) };
+        let waiting = HangThread::sleeping_at(frame(9), 3, Some(wait));
         let lost = Some(LostNotification { thread: 3, steps });
         sentence(&HangProcess { process: 1, deadlocks: Vec::new(), threads: vec![waiting], lost })
     }

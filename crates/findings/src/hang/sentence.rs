@@ -140,19 +140,10 @@ mod tests {
 
     fn thread(number: u16, wait: Option<HangWait>, line: u32) -> HangThread {
         let function = Some("work".to_owned());
-        HangThread {
-            thread: number,
-            activity: Activity::Running,
-            waits_for: wait,
-            frame: Frame { function, file: Some("src/a.c".into()), line: Some(line), column: None },
-            inlined_into: Vec::new(),
-            stack: Vec::new(),
-            is_now: true,
-            holds: Vec::new(),
-            code: None,
-            calls: Vec::new(),
-            shown_call: None,
-        }
+        let file = Some("src/a.c".into());
+        let frame = Frame { function, file, line: Some(line), column: None };
+        let sleeping = HangThread::sleeping_at(frame, number, wait);
+        HangThread { activity: Activity::Running, ..sleeping }
     }
 
     fn lock(name: &str, holder: u16) -> Option<HangWait> {
