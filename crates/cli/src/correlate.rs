@@ -3,6 +3,8 @@
 //! Takes   folders or files with C, C++ or Rust sources.      Gives  ranked correlations, or with `--broken` functions that break them;
 //!         JSON. What could not be read is told on standard error; the rest is still analysed.
 
+pub mod of_program;
+mod reading;
 mod text;
 
 use std::env;
@@ -10,14 +12,11 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_correlations::{
-    Choices, CorrelationList, Request, Sources, WorkerCommand, conclude, read_sources, serve,
-};
+use unpick_correlations::{Choices, CorrelationList, Sources, conclude, serve};
 use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
 use crate::hunt::{print, write_file};
-use crate::terminal;
 
 pub const HELP: &str = "\
 Examples:
@@ -100,27 +99,8 @@ pub fn work() -> Result<ExitCode, Problem> {
 
 impl Correlate {
     fn read(&self) -> Result<Sources, Problem> {
-        let program = env::current_exe()
-            .map_err(|error| Problem::own_fault("unpick does not know where it is").why(error))?;
-        let cores = std::thread::available_parallelism();
-        let bar = terminal::progress_bar(0, false);
-        bar.set_prefix("reading");
-        let sources = read_sources(&Request {
-            paths: self.paths.clone(),
-            cache: (!self.no_cache).then(|| self.store.join(CACHE)),
-            worker: WorkerCommand { program, arguments: vec![WORKER.to_owned()] },
-            jobs: self.jobs.or(cores.ok()).map_or(1, NonZero::get),
-            seen_flags: &|file| {
-                let seen = unpick_instrument::noted_flags(file)?;
-                Some((seen.directory, seen.arguments))
-            },
-            progress: &|done, all| {
-                bar.set_length(all as u64);
-                bar.set_position(done as u64);
-            },
-        });
-        bar.finish_and_clear();
-        sources
+        let cache = (!self.no_cache).then(|| self.store.join(CACHE));
+        reading::read(self.paths.clone(), cache, self.jobs, false)
     }
 
     fn conclude(&self, sources: Sources) -> CorrelationList {

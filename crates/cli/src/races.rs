@@ -42,8 +42,8 @@ happened to order, and reports what is ordered by other means than locks. What b
 
 Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
 
-With --correlations, or --mine, both detectors also look at variables that belong together: two accesses of a thread to them that another thread can
-come between are reported even if each of them is protected.
+Both detectors also look at variables that belong together by the sources of the program (unpick correlate): two accesses of a thread to them
+that another thread can come between are reported even if each of them is protected. --plain leaves that out.
 
 Where threads took the same locks in different orders, they can come to wait for each other for ever: a deadlock that can be, also of more
 than two threads. unpick confirm --deadlock N forces one and decides; unpick reproduce --deadlock N makes the program hang in it.
@@ -55,7 +55,6 @@ Exit codes: 0 neither race nor possible deadlock, 66 there are some, 2 nothing c
 Examples:
   unpick races -- ./bank 100
   unpick races --runs 10 --json races.json -- ./bank 100
-  unpick correlate --json correlations.json src/ && unpick races --correlations correlations.json -- ./bank 100
   unpick races --explain 2";
 
 /// What `unpick races` can be told.
@@ -73,12 +72,15 @@ pub struct Races {
     /// A full run of the store, by its number; may be given several times
     #[arg(long, value_name = "RUN", conflicts_with = "command")]
     run: Vec<u64>,
-    /// Variables that belong together, as unpick correlate --json wrote them: accesses to them must not be torn apart either
+    /// Variables that belong together, as unpick correlate --json wrote them; without it, the sources of the program are asked
     #[arg(long, value_name = "FILE")]
     correlations: Option<PathBuf>,
-    /// The same for variables that the recordings show to belong together: by critical sections with both
+    /// Variables that the recordings show to belong together, by critical sections with both: where there are no sources
     #[arg(long, conflicts_with = "correlations")]
     mine: bool,
+    /// Look at single variables only, not at those that belong together
+    #[arg(long, conflicts_with_all = ["correlations", "mine"])]
+    plain: bool,
     /// Races that are not to be reported, as ThreadSanitizer is told; may be given several times
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<PathBuf>,
@@ -126,13 +128,13 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     }
     // All that can be wrong is told before the program is run.
     let mut suppressed = Suppressed::read(&races.suppressions)?;
-    let correlated = Correlated::read(races.correlations.as_deref(), races.mine)?;
-    let looked = races.look(&correlated)?;
+    let mut correlated = races.correlated()?;
+    let looked = races.look(&mut correlated)?;
     let mut found = races.described(&looked)?;
     found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
     let report = Report::new(&looked, found, races.deadlocks(&looked)?, &suppressed);
     report.write(&races.store)?;
-    races.tell(&looked, &report, &suppressed)?;
+    races.tell(&looked, &report, &suppressed, &correlated)?;
     Ok(ExitCode::from(if report.is_empty() { 0 } else { exit::FINDINGS }))
 }
 
@@ -141,7 +143,16 @@ impl Races {
         self.detector.is_none_or(|asked| race.detectors.contains(&asked))
     }
 
-    fn look(&self, correlated: &Correlated) -> Result<Looked, Problem> {
+    fn correlated(&self) -> Result<Correlated, Problem> {
+        Ok(match &self.correlations {
+            Some(file) => Correlated::read(file)?,
+            None if self.mine => Correlated::Mined,
+            None if self.plain => Correlated::Nothing,
+            None => Correlated::by_sources(&self.store, self.quiet),
+        })
+    }
+
+    fn look(&self, correlated: &mut Correlated) -> Result<Looked, Problem> {
         if self.command.is_empty() {
             return course::stored(self, correlated);
         }
@@ -171,6 +182,7 @@ impl Races {
         looked: &Looked,
         report: &Report,
         suppressed: &Suppressed,
+        correlated: &Correlated,
     ) -> Result<(), Problem> {
         if let Some(to) = &self.json {
             write_json(to, &report.to_json())?;
@@ -179,7 +191,7 @@ impl Races {
             }
         }
         let style = terminal::style_of_stdout(&self.store);
-        let mut text = self.summary(looked, report) + &suppressed.told();
+        let mut text = self.summary(looked, report, correlated) + &suppressed.told();
         if !report.races.is_empty() {
             text += &format!("\n{}\n", unpick_report::races(&report.races, &style));
         }
@@ -189,7 +201,7 @@ impl Races {
         print(&(text + &format!("next: {}\n", self.next_command(looked, report))))
     }
 
-    fn summary(&self, looked: &Looked, report: &Report) -> String {
+    fn summary(&self, looked: &Looked, report: &Report, correlated: &Correlated) -> String {
         let mut text = format!(
             "{}{} in {}: {} of {} looked at\n",
             match report.races.len() {
@@ -204,7 +216,7 @@ impl Races {
             counted(looked.events(), "event"),
             counted(looked.threads(), "thread")
         );
-        for remark in looked.remarks() {
+        for remark in looked.remarks(correlated) {
             text += &format!("{remark}\n");
         }
         text

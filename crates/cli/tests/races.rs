@@ -227,6 +227,41 @@ fn a_common_lock_or_the_same_order_is_no_deadlock() {
     }
 }
 
+/// Whether C can be read here. In CI it must be.
+fn has_libclang(scene: &Scene) -> bool {
+    let read = scene.unpick(&["correlate", "account.c"]);
+    let has = read.code == Some(0);
+    assert!(has || std::env::var_os("CI").is_none(), "no libclang: {}", read.stderr);
+    has
+}
+
+#[test]
+fn what_belongs_together_is_known_by_the_sources_of_the_program() {
+    let scene = Scene::with(TOTALS);
+    if has_libclang(&scene) {
+        let (code, torn) = scene.races(&[], "torn");
+        assert_eq!(code, Some(66));
+        let correlation = torn["races"][0]["correlated"]["correlation"].as_str().unwrap();
+        assert!(correlation.contains("totals::count"), "{correlation}");
+        let (code, whole) = scene.races(&[], "whole");
+        assert_eq!((code, &whole["races"]), (Some(0), &json!([])));
+    }
+}
+
+#[test]
+fn without_libclang_single_variables_are_looked_at_and_the_rest_is_told() {
+    let scene = Scene::with(TOTALS);
+    let mut command = scene.command(&["races", "--", "./account", "torn"]);
+    let ran = ran(command.env("LIBCLANG_PATH", scene.folder.path()));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("not all variables that belong together are known"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("libclang"), "{}", ran.stdout);
+}
+
 #[test]
 fn variables_that_belong_together_must_not_be_torn_apart() {
     let scene = Scene::with(TOTALS);
@@ -234,7 +269,7 @@ fn variables_that_belong_together_must_not_be_torn_apart() {
     let rule = json!({ "left": side("totals::count"), "right": side("totals::sum") });
     fs::write(scene.path("rules.json"), json!({ "correlations": [rule] }).to_string()).unwrap();
 
-    let (code, plain) = scene.races(&[], "torn");
+    let (code, plain) = scene.races(&["--plain"], "torn");
     assert_eq!((code, &plain["races"]), (Some(0), &json!([])), "each variable has its lock");
     for (options, correlation) in [
         (&["--correlations", "rules.json"][..], "any(totals::count) => any(totals::sum)"),

@@ -4,7 +4,7 @@
 //!
 //! Every build has a place of its own in a made-up address space, so that one `Symbols` serves all runs: a file is read once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -66,6 +66,13 @@ impl CodeNames {
         let mut loaded = self.loaded();
         let address = loaded.address(module, offset);
         address.map_or(Whose::Unknown, |address| whose(&loaded.symbols.place(address)))
+    }
+
+    /// The source files that the user wrote and a module was made of.
+    pub fn own_sources(&self, module: &CodeModule) -> BTreeSet<PathBuf> {
+        let mut loaded = self.loaded();
+        let address = loaded.address(module, module.lowest);
+        address.map(|address| loaded.symbols.own_sources(address)).unwrap_or_default()
     }
 
     /// The lines of source around the one that `place` gives for a site, as they were when the program was built.

@@ -50,10 +50,12 @@ mod source_text;
 mod symbol_table;
 mod typed_expression;
 mod types;
+mod unit_sources;
 mod variable;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use unpick_problem::Problem;
@@ -132,6 +134,13 @@ impl Symbols {
     /// Where names are poorer than they could be, and what would help; for modules that were asked for.
     pub fn notes(&self) -> Vec<String> {
         self.modules.iter().filter_map(Module::note).collect()
+    }
+
+    /// The source files, as they are now, that the user wrote and the instrumented module at an address was made of.
+    pub fn own_sources(&self, address: u64) -> BTreeSet<PathBuf> {
+        let module = self.module_at(address).filter(|module| module.symbols().instrumented);
+        let names = module.and_then(Module::names);
+        names.map(|names| unit_sources::own_sources(&names.units)).unwrap_or_default()
     }
 
     /// The place of the call that returns to `address`. Always an answer: at worst the bare address.

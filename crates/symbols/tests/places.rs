@@ -238,3 +238,32 @@ fn an_address_outside_all_modules_is_shown_as_it_is() {
     assert_eq!(symbols.resolve_site(0x1234), None);
     assert_eq!(symbols.variable(0x1234, 4, None), None);
 }
+
+#[test]
+fn a_module_knows_the_sources_it_was_made_of() {
+    let workshop = Workshop::new();
+    workshop.write("inlined.c", INLINED);
+    let recorded = workshop.instrumented(Compiler::Gcc, "inlined.c", &["-O1"]);
+    let own = recorded.symbols().own_sources(recorded.modules[0].start);
+    // The hooks that the test puts in are a file of this project's, and as much the user's.
+    let names: Vec<_> = own.iter().map(|file| file.file_name().unwrap()).collect();
+    assert_eq!(names.iter().filter(|name| **name == "inlined.c").count(), 1, "{own:?}");
+    assert!(own.iter().all(|file| file.is_absolute() && file.is_file()), "{own:?}");
+    std::fs::remove_file(workshop.path("inlined.c")).unwrap();
+    let left = recorded.symbols().own_sources(recorded.modules[0].start);
+    assert_eq!(left.len() + 1, own.len(), "what is gone is left out");
+}
+
+#[test]
+fn a_module_of_rust_knows_all_files_but_those_of_the_library() {
+    let workshop = Workshop::new();
+    workshop.write("part.rs", "pub fn double(value: u32) -> u32 { value * 2 }");
+    let main =
+        "mod part; fn main() { assert_eq!(part::double(std::env::args().count() as u32) % 2, 0); }";
+    workshop.write("main.rs", main);
+    let recorded = workshop.instrumented(Compiler::Rustc, "main.rs", &[]);
+    let own = recorded.symbols().own_sources(recorded.modules[0].start);
+    let rust = own.iter().filter(|file| file.extension().is_some_and(|ending| ending == "rs"));
+    let names: Vec<_> = rust.map(|file| file.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["main.rs", "part.rs"]);
+}

@@ -1,4 +1,4 @@
-//! Which variables belong together: as `unpick correlate --json` wrote it, or to be mined from the recordings.
+//! Which variables belong together: by the sources of the program, as `unpick correlate --json` wrote it, or to be mined from the recordings.
 //!
 //! Takes   a file, trusted in nothing.      Gives  rules by the names that sources have for variables.
 
@@ -8,7 +8,11 @@ use std::path::Path;
 use serde::Deserialize;
 use unpick_analyses::races::{CorrelationSource, NamedRule};
 use unpick_analyses::races_multi_variable::{AccessType, Mining};
+use unpick_correlations::{Correlation, Side};
 use unpick_problem::Problem;
+use unpick_recording::Recording;
+
+use crate::correlate::of_program::OfProgram;
 
 /// More of them say nothing about a program, and take long to look at.
 const MOST_RULES: usize = 10_000;
@@ -18,6 +22,11 @@ pub enum Correlated {
     Nothing,
     Rules(Vec<NamedRule>),
     Mined,
+    /// Found through the debug info of what is recorded.
+    BySources {
+        of: OfProgram,
+        rules: Vec<NamedRule>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -25,73 +34,53 @@ struct List {
     correlations: Vec<Correlation>,
 }
 
-#[derive(Deserialize)]
-struct Correlation {
-    left: Side,
-    right: Side,
-    #[serde(default)]
-    condition: Option<String>,
-    #[serde(default)]
-    others: Vec<Sides>,
-}
-
-#[derive(Deserialize)]
-struct Sides {
-    left: Side,
-    right: Side,
-}
-
-#[derive(Deserialize)]
-struct Side {
-    access: Access,
-    variable: String,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum Access {
-    Read,
-    Write,
-    Any,
-}
-
-impl Access {
-    fn kind(self) -> AccessType {
-        match self {
-            Access::Read => AccessType::Read,
-            Access::Write => AccessType::Write,
-            Access::Any => AccessType::Any,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Any => "any",
-        }
-    }
-}
-
 impl Correlated {
-    pub fn read(file: Option<&Path>, mine: bool) -> Result<Correlated, Problem> {
-        let Some(file) = file else {
-            return Ok(if mine { Correlated::Mined } else { Correlated::Nothing });
-        };
+    pub fn read(file: &Path) -> Result<Correlated, Problem> {
         let text = fs::read_to_string(file).map_err(|error| unusable(file, &error.to_string()))?;
         let list: List =
             serde_json::from_str(&text).map_err(|error| unusable(file, &error.to_string()))?;
-        let rules = list.correlations.iter().flat_map(rules_of);
-        Ok(Correlated::Rules(rules.take(MOST_RULES).collect()))
+        Ok(Correlated::Rules(rules(&list.correlations)))
+    }
+
+    pub fn by_sources(store: &Path, quiet: bool) -> Correlated {
+        Correlated::BySources { of: OfProgram::new(store, quiet), rules: Vec::new() }
+    }
+
+    /// To be told of each recording before it is looked at.
+    pub fn meet(&mut self, recording: &Recording) {
+        if let Correlated::BySources { of, rules: known } = self
+            && of.meet(recording)
+        {
+            *known = rules(&of.correlations);
+        }
     }
 
     pub fn source(&self) -> Option<CorrelationSource<'_>> {
         match self {
             Correlated::Nothing => None,
-            Correlated::Rules(rules) => Some(CorrelationSource::Named(rules)),
+            Correlated::Rules(rules) | Correlated::BySources { rules, .. } => {
+                Some(CorrelationSource::Named(rules))
+            }
             Correlated::Mined => Some(CorrelationSource::Mined(Mining::default())),
         }
     }
+
+    /// Why there may be more than is known.
+    pub fn remark(&self) -> Option<&str> {
+        match self {
+            Correlated::BySources { of, .. } => of.remark.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether somebody asked, and so wants to hear that there is nothing.
+    pub fn is_asked_for(&self) -> bool {
+        matches!(self, Correlated::Rules(_) | Correlated::Mined)
+    }
+}
+
+fn rules(correlations: &[Correlation]) -> Vec<NamedRule> {
+    correlations.iter().flat_map(rules_of).take(MOST_RULES).collect()
 }
 
 /// The rule, and the others of the same two variables.
@@ -103,11 +92,18 @@ fn rules_of(correlation: &Correlation) -> Vec<NamedRule> {
 }
 
 fn rule(left: &Side, right: &Side, condition: Option<&str>) -> NamedRule {
-    let side = |side: &Side| format!("{}({})", side.access.word(), side.variable);
     let condition = condition.map_or_else(String::new, |what| format!(" where {what}"));
     NamedRule {
-        sides: [left, right].map(|side| (side.variable.clone(), side.access.kind())),
-        text: format!("{} => {}{condition}", side(left), side(right)),
+        sides: [left, right].map(|side| (side.variable.clone(), kind(side.access))),
+        text: format!("{left} => {right}{condition}"),
+    }
+}
+
+fn kind(access: unpick_correlations::AccessType) -> AccessType {
+    match access {
+        unpick_correlations::AccessType::Read => AccessType::Read,
+        unpick_correlations::AccessType::Write => AccessType::Write,
+        unpick_correlations::AccessType::Any => AccessType::Any,
     }
 }
 

@@ -60,7 +60,7 @@ impl Looked {
     }
 
     /// What a reader has to know to judge the list.
-    pub fn remarks(&self) -> Vec<String> {
+    pub fn remarks(&self, correlated: &Correlated) -> Vec<String> {
         let mut remarks = Vec::new();
         if !self.is_complete() {
             remarks.push(
@@ -68,13 +68,16 @@ impl Looked {
             );
         }
         let correlations = self.runs.iter().filter_map(|run| run.races.correlations).max();
-        if let Some(correlations) = correlations {
-            let told = match correlations {
-                0 => "no correlated variables are accessed in these runs".to_owned(),
-                count => format!("{} looked at", counted(count.into(), "correlation")),
-            };
-            remarks.push(told);
+        match correlations {
+            Some(0) if correlated.is_asked_for() => {
+                remarks.push("no correlated variables are accessed in these runs".to_owned());
+            }
+            None | Some(0) => {}
+            Some(count) => {
+                remarks.push(format!("{} looked at", counted(count.into(), "correlation")))
+            }
         }
+        remarks.extend(correlated.remark().map(str::to_owned));
         if self.runs.iter().any(|run| run.has_more_cycles) {
             remarks.push(
                 "locks were taken in too many orders to look at all: there may be more deadlocks that can be".to_owned(),
@@ -96,7 +99,7 @@ impl Looked {
 pub fn run(
     races: &Races,
     invocation: &Invocation,
-    correlated: &Correlated,
+    correlated: &mut Correlated,
 ) -> Result<Looked, Problem> {
     let seed = races.seed.unwrap_or_else(fresh_seed);
     let mut perturbation =
@@ -160,7 +163,7 @@ fn run_once(races: &Races, invocation: &Invocation, draw: &Draw) -> Result<Judge
 }
 
 /// Looks at runs of the store: those that are named, or the last full one.
-pub fn stored(races: &Races, correlated: &Correlated) -> Result<Looked, Problem> {
+pub fn stored(races: &Races, correlated: &mut Correlated) -> Result<Looked, Problem> {
     let store = Store::at(&races.store);
     let folders = match races.run[..] {
         [] => vec![last_full(&store)?],
@@ -192,7 +195,7 @@ fn last_full(store: &Store) -> Result<PathBuf, Problem> {
 }
 
 /// Looks at the recordings in the folder of a run.
-fn look_at(folder: &Path, correlated: &Correlated) -> Result<LookedAt, Problem> {
+fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, Problem> {
     let run = Run::open(folder)?;
     let number = run_number(folder).unwrap_or(0);
     let mut collector = Collector::default();
@@ -202,6 +205,7 @@ fn look_at(folder: &Path, correlated: &Correlated) -> Result<LookedAt, Problem> 
         is_complete &= recording.is_complete() && recording.damage().is_empty();
         let known = KnownRecording::new(&recording, &NAMES);
         collector.add(&recording, &known);
+        correlated.meet(&recording);
         if let Some(source) = correlated.source() {
             let name = |access: &_, code: &_| NAMES.variable(access, code);
             collector.extend(&recording, &known, &source, &name);
