@@ -1,6 +1,7 @@
 //! How long to hold threads, and how often, so that a forced order makes the program fail.
 //!
-//! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed.
+//! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed; where none did, the order came about
+//!         in the most.
 //! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to twenty-one that do not, and twelve more for
 //!         each of the best three of these.
 //!
@@ -87,6 +88,7 @@ struct Tried {
     runs: u32,
     /// By the order; at all: it may come about unseen.
     failed: [u32; 2],
+    hits: u32,
 }
 
 impl Tried {
@@ -94,10 +96,14 @@ impl Tried {
         self.runs += tally.usable();
         self.failed[0] += tally.failed_hits;
         self.failed[1] += tally.failed;
+        self.hits += tally.hits;
     }
 
-    fn shares(&self) -> [f64; 2] {
-        self.failed.map(|failed| f64::from(failed) / f64::from(self.runs.max(1)))
+    /// Of its runs: failed by the order, failed at all; where none failed, those in which the order came about.
+    fn shares(&self) -> [f64; 3] {
+        let [by_order, at_all] = self.failed;
+        let hits = if at_all == 0 { self.hits } else { 0 };
+        [by_order, at_all, hits].map(|runs| f64::from(runs) / f64::from(self.runs.max(1)))
     }
 }
 
@@ -114,7 +120,7 @@ impl Search<'_> {
         if is_plain(&choice) {
             self.is_unreached = tally.hits == 0;
         }
-        let mut tried = Tried { choice, runs: 0, failed: [0; 2] };
+        let mut tried = Tried { choice, runs: 0, failed: [0; 2], hits: 0 };
         tried.add(&tally);
         self.tried.push(tried);
         Ok(tally.usable() == 0 || tally.failed_hits == tally.usable())
@@ -164,7 +170,7 @@ impl Search<'_> {
     }
 }
 
-fn most_first(one: [f64; 2], other: [f64; 2]) -> Ordering {
+fn most_first(one: [f64; 3], other: [f64; 3]) -> Ordering {
     other.partial_cmp(&one).unwrap_or(Ordering::Equal)
 }
 

@@ -1,9 +1,10 @@
 //! `unpick confirm`: forces each of the leading findings, and its inverse order: correlation becomes cause, or not.
 //!
 //! Takes   the findings of a store.      Gives  a verdict for the leading ones, in `findings.json` too, which is ordered by it; or for a deadlock
-//!         that can be, in the report of `unpick races`.
+//!         that can be, or a race, in the report of `unpick races`.
 //! Cost    three times as many runs as are asked for, per finding; runs without a plan are shared by all.
 
+mod race;
 mod rivals;
 mod trying;
 
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
-use unpick_findings::{CandidateDeadlock, Finding, Findings};
+use unpick_findings::{CandidateDeadlock, Finding, Findings, RaceFinding, RaceMark};
 use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
 use unpick_run_store::Store;
@@ -22,6 +23,8 @@ use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, store_findings, write_json};
 use crate::quantities::duration;
+use crate::race_orders;
+use crate::races::Report;
 use crate::record::store_option;
 use crate::show::{self, FINDINGS_FILE};
 use crate::trained;
@@ -35,13 +38,21 @@ Each of the leading findings is forced, then its inverse order, and the program 
   symptom       the program fails as often without it
   not-reached   too few runs came there to say anything
 
+With --race both orders of the two accesses of a race are forced; of a race of several variables, the other thread comes between. The race is then
+  confirmed       an order makes the program fail
+  benign so far   all orders came about, and no run failed
+  fails anyway    runs fail, but not because of its order
+  not forced      an order did not come about; why is told
+and unpick races keeps that with the race.
+
 Exit codes: 66 a cause is confirmed, 67 none is, 2 the command line is wrong, 70 Unpick's own fault.
 
 Examples:
   unpick confirm
   unpick confirm --top 5 --runs 50
   unpick confirm --json confirmed.json
-  unpick confirm --deadlock 1       can it be? by the list of unpick races";
+  unpick confirm --deadlock 1       can it be? by the list of unpick races
+  unpick confirm --race 1           does it matter? by the same list";
 
 /// As the options' own defaults.
 pub const USUAL_TOP: usize = 3;
@@ -56,6 +67,9 @@ pub struct Confirm {
     /// Only this deadlock that can be, by its number in the list of unpick races
     #[arg(long, value_name = "N", conflicts_with = "top")]
     deadlock: Option<usize>,
+    /// Only this race, by its number in the list of unpick races
+    #[arg(long, value_name = "N", conflicts_with_all = ["top", "deadlock"])]
+    race: Option<usize>,
     /// Runs of each kind: forced, inverted, left alone
     #[arg(long, value_name = "N", default_value_t = USUAL_RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -75,6 +89,9 @@ pub struct Confirm {
 pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
     if let Some(number) = confirm.deadlock {
         return confirm.confirm_deadlock(number);
+    }
+    if let Some(number) = confirm.race {
+        return confirm.confirm_race(number);
     }
     let store = &confirm.program.store;
     let file = store.join(FINDINGS_FILE);
@@ -146,6 +163,44 @@ impl Confirm {
         };
         let table = table(std::slice::from_ref(tried));
         format!("{}\n\n{table}\nnext: {next}\n", candidate.sentence)
+    }
+
+    /// Forces both orders of a race, and marks it.
+    fn confirm_race(&self, number: usize) -> Result<ExitCode, Problem> {
+        let store = &self.program.store;
+        let race = race_orders::race(store, number)?;
+        let forcing = self.program.forcing_as(&race_orders::run_of(store, &race)?)?;
+        let nobody = |_: &Finding| Ok(Vec::new());
+        let forced = self.trying(&forcing, &nobody).try_race(number, &race)?;
+        let race = RaceFinding { forced: Some(forced.clone()), ..race };
+        let report = race_orders::keep(store, number, forced)?;
+        if let Some(file) = &self.json {
+            trained::write_json(file, &serde_json::to_value(&race).unwrap_or_default())?;
+        }
+        if self.json.as_deref() != Some(Path::new("-")) {
+            print(&self.race_text(number, &race, &report))?;
+        }
+        let is_confirmed = race.mark() == Some(RaceMark::Confirmed);
+        Ok(ExitCode::from(if is_confirmed { exit::FINDINGS } else { exit::NO_CORRELATION }))
+    }
+
+    fn race_text(&self, number: usize, race: &RaceFinding, report: &Report) -> String {
+        let Some(forced) = &race.forced else { return String::new() };
+        let store = store_option(&self.program.store);
+        let next = match forced.mark {
+            RaceMark::Confirmed => {
+                format!("keep it as a test: unpick pin{store} --race {number} > race.toml")
+            }
+            RaceMark::NotForced => format!(
+                "more patience: unpick confirm{store} --race {number} --pause 5s --budget 60s"
+            ),
+            RaceMark::BenignSoFar | RaceMark::FailsAnyway => match report.first_unmarked() {
+                Some(other) => format!("unpick confirm{store} --race {other}"),
+                None => format!("unpick races{store} --explain {number}"),
+            },
+        };
+        let mark = unpick_report::race_mark(forced);
+        format!("{}\n\n{}\n\n{mark}\nnext: {next}\n", race.sentence, race::table(forced))
     }
 
     fn tell(&self, findings: &Findings, tried: &[Tried]) -> Result<(), Problem> {

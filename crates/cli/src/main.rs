@@ -30,6 +30,7 @@ mod output;
 mod pin;
 mod program;
 mod quantities;
+mod race_orders;
 mod races;
 mod rank;
 mod reconstruct;

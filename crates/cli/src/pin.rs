@@ -1,6 +1,6 @@
 //! `unpick pin`: writes the order of a finding, or of a hang, as a reproducer file to keep with the tests.
 //!
-//! Takes   a finding of a store, a run that hung in a deadlock or for a lost notification, or a deadlock that can be; the program, of the build it was found in.
+//! Takes   a finding of a store, a run that hung in a deadlock or for a lost notification, a deadlock that can be, or a race; the program, of the build it was found in.
 //! Gives   TOML in the words of the source, with what counts as failing, and how long to hold threads so that it fails; a warning if what
 //!         was written makes no run fail.
 //! Cost    some forced runs, to find that out, and some more by the file itself; `--no-try` leaves both out.
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use unpick_findings::{CandidateDeadlock, Hang};
+use unpick_findings::{CandidateDeadlock, Hang, RaceFinding};
 use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Program, Reproducer};
 
@@ -18,6 +18,7 @@ use crate::check::as_checked;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
+use crate::race_orders;
 use crate::record::quoted;
 use crate::reproduce::{Tally, leading_run, nothing_usable, repeat};
 use crate::show;
@@ -34,6 +35,7 @@ Examples:
   unpick pin --run 12 -o tests/races/deadlock.toml    a deadlock, by a run that hung in it
   unpick pin 1 --no-try > lost-update.toml            at once, where runs are long
   unpick pin --deadlock 1 -o tests/races/order.toml   one that can be, by the list of unpick races
+  unpick pin --race 1 -o tests/races/late.toml        the order that unpick confirm --race 1 found to make it fail
   unpick check tests/races/*.toml";
 
 /// Enough to find out how long to hold threads.
@@ -53,6 +55,9 @@ pub struct Pin {
     /// A deadlock that can be, by its number in the list of unpick races
     #[arg(long, value_name = "N", conflicts_with_all = ["number", "run"])]
     deadlock: Option<usize>,
+    /// A race, by its number in the list of unpick races: the order that was confirmed, else the one that the run did not have
+    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run", "deadlock"])]
+    race: Option<usize>,
     /// Write to this file, not to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -64,13 +69,14 @@ pub struct Pin {
 }
 
 pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
+    let listed = pin.listed()?;
     let store = &pin.program.store;
-    let candidate = pin.deadlock.map(|number| deadlocks::candidate(store, number)).transpose()?;
-    let forcing = match &candidate {
-        Some(candidate) => pin.program.forcing_as(&deadlocks::run_of(store, candidate)?)?,
+    let forcing = match &listed {
+        Some(Listed::Deadlock(one)) => pin.program.forcing_as(&deadlocks::run_of(store, one)?)?,
+        Some(Listed::Race(one)) => pin.program.forcing_as(&race_orders::run_of(store, one)?)?,
         None => pin.program.forcing()?,
     };
-    let (reproducer, program) = pin.reproducer(&forcing, candidate)?;
+    let (reproducer, program) = pin.reproducer(&forcing, listed)?;
     let plan = pin.plan(&forcing, reproducer.matched(&program)?.plan)?;
     let text = reproducer.with_patience_of(&plan).to_toml();
     let file = pin.write(&text)?;
@@ -82,30 +88,56 @@ pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is pinned of the last report of `unpick races`.
+enum Listed {
+    Deadlock(Box<CandidateDeadlock>),
+    Race(Box<RaceFinding>),
+}
+
 impl Pin {
+    /// None: it is a finding or a run that is meant.
+    fn listed(&self) -> Result<Option<Listed>, Problem> {
+        let store = &self.program.store;
+        match (self.deadlock, self.race) {
+            (Some(number), _) => {
+                let candidate = deadlocks::candidate(store, number)?;
+                Ok(Some(Listed::Deadlock(Box::new(candidate))))
+            }
+            (None, Some(number)) => {
+                Ok(Some(Listed::Race(Box::new(race_orders::race(store, number)?))))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
     fn reproducer(
         &self,
         forcing: &Forcing,
-        candidate: Option<CandidateDeadlock>,
+        listed: Option<Listed>,
     ) -> Result<(Reproducer, Program), Problem> {
         let program = forcing.program()?;
         let subject = forcing.subject();
-        match self.hang(candidate)? {
+        if let Some(Listed::Race(race)) = &listed {
+            let order = race_orders::order_of(race)?;
+            let program = program.with_libraries_of(&order.accesses, &subject.folder);
+            return Ok((Reproducer::of_order(&order, &subject, &program)?, program));
+        }
+        match self.hang(listed)? {
             Some(hang) => {
                 let program = program.with_libraries_of_hang(&hang, &subject.folder);
                 Ok((Reproducer::of_hang(&hang, &subject, &program)?, program))
             }
             None => {
                 let finding = show::finding(&self.program.store, self.number)?;
-                let program = program.with_libraries_of(&finding, &subject.folder);
+                let program = program.with_libraries_of(&finding.accesses, &subject.folder);
                 Ok((Reproducer::of_finding(&finding, &subject, &program)?, program))
             }
         }
     }
 
     /// If it is a hang that is meant, or one that can be.
-    fn hang(&self, candidate: Option<CandidateDeadlock>) -> Result<Option<Hang>, Problem> {
-        if let Some(candidate) = candidate {
+    fn hang(&self, listed: Option<Listed>) -> Result<Option<Hang>, Problem> {
+        if let Some(Listed::Deadlock(candidate)) = listed {
             return Ok(Some(candidate.hang));
         }
         let run = leading_run(&self.program.store, self.number, self.run)?;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use unpick_findings::{
-    CandidateDeadlock, RaceDetector, RaceFinding, describe_deadlocks, describe_races,
+    CandidateDeadlock, RaceDetector, RaceFinding, RaceMark, describe_deadlocks, describe_races,
 };
 use unpick_names::ProgramNames;
 use unpick_problem::{Problem, exit};
@@ -32,7 +32,7 @@ use crate::terminal;
 use crate::trained::{is_stdout, write_json};
 use correlated::Correlated;
 use course::Looked;
-use kept::Report;
+pub use kept::{Report, no_such_race};
 use suppressed::Suppressed;
 
 pub const HELP: &str = "\
@@ -47,6 +47,10 @@ that another thread can come between are reported even if each of them is protec
 
 Where threads took the same locks in different orders, they can come to wait for each other for ever: a deadlock that can be, also of more
 than two threads. unpick confirm --deadlock N forces one and decides; unpick reproduce --deadlock N makes the program hang in it.
+
+Whether a race matters, forcing it tells: unpick confirm --race N forces both orders of its accesses, and marks the race as confirmed if one of
+them makes the program fail, or as benign so far. Marks stay while the program is the same build; what is confirmed comes first, what is benign
+last. unpick reproduce --race N and unpick pin --race N take it from there.
 
 Suppression files of ThreadSanitizer are honoured: --suppressions FILE, and TSAN_OPTIONS=suppressions=FILE.
 
@@ -132,7 +136,8 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     let looked = races.look(&mut correlated)?;
     let mut found = races.described(&looked)?;
     found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
-    let report = Report::new(&looked, found, races.deadlocks(&looked)?, &suppressed);
+    let mut report = Report::new(&looked, found, races.deadlocks(&looked)?, &suppressed);
+    report.take_over_marks(&races.store);
     report.write(&races.store)?;
     races.tell(&looked, &report, &suppressed, &correlated)?;
     Ok(ExitCode::from(if report.is_empty() { 0 } else { exit::FINDINGS }))
@@ -224,8 +229,11 @@ impl Races {
 
     fn next_command(&self, looked: &Looked, report: &Report) -> String {
         let store = store_option(&self.store);
-        if !report.races.is_empty() {
-            return format!("unpick races{store} --explain 1");
+        if let Some(number) = report.first_unmarked() {
+            return format!("unpick confirm{store} --race {number}");
+        }
+        if let Some(number) = report.first_confirmed() {
+            return format!("unpick pin{store} --race {number} > race.toml");
         }
         if !report.deadlocks.is_empty() {
             return format!("unpick confirm{store} --deadlock 1");
@@ -238,8 +246,9 @@ impl Races {
         let mut report = Report::read(&self.store)?;
         let count = report.races.len();
         if !(1..=count).contains(&number) {
-            return Err(kept::no_such_race(number, count, &self.store));
+            return Err(no_such_race(number, count, &self.store));
         }
+        let mark = report.races[number - 1].mark();
         if let Some(to) = &self.json {
             report.races = report.races.drain(number - 1..number).collect();
             return write_json(to, &report.to_json());
@@ -247,10 +256,11 @@ impl Races {
         let style = terminal::style_of_stdout(&self.store);
         let text = unpick_report::race(&report.races, number, &style).unwrap_or_default();
         let store = store_option(&self.store);
-        let next = if number < count {
-            format!("unpick races{store} --explain {}", number + 1)
-        } else {
-            format!("unpick races{store} --explain {number} --json -")
+        let next = match mark {
+            None => format!("unpick confirm{store} --race {number}"),
+            Some(RaceMark::Confirmed) => format!("unpick pin{store} --race {number} > race.toml"),
+            Some(_) if number < count => format!("unpick races{store} --explain {}", number + 1),
+            Some(_) => format!("unpick races{store} --explain {number} --json -"),
         };
         print(&format!("{text}\nnext: {next}\n"))
     }

@@ -1,6 +1,6 @@
 //! `unpick reproduce`: runs the program with the order of a finding forced, so that it fails on demand.
 //!
-//! Takes   a finding, a run that hung in a deadlock or for a lost notification, or a deadlock that can be.      Gives  how often the order came about and the program failed.
+//! Takes   a finding, a run that hung in a deadlock or for a lost notification, a deadlock that can be, or a race.      Gives  how often the order came about and the program failed.
 
 mod debugger;
 mod tally;
@@ -18,6 +18,7 @@ use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::hunt::{print, write_file};
 use crate::quantities::duration;
+use crate::race_orders;
 use crate::record::store_option;
 use crate::show::{self, FINDINGS_FILE};
 use crate::terminal;
@@ -35,6 +36,7 @@ Examples:
   unpick reproduce 1 --inverse          the other way round: if it is the cause, nothing fails
   unpick reproduce --run 12             a deadlock, by a run that hung in it
   unpick reproduce --deadlock 1         one that can be, by the list of unpick races
+  unpick reproduce --race 1             a race of the same list: the order that makes it fail, or that the run did not have
   unpick reproduce 1 --gdb              stop in gdb when both threads are there";
 
 const USUAL_RUNS: u32 = 100;
@@ -52,6 +54,9 @@ pub struct Reproduce {
     /// A deadlock that can be, by its number in the list of unpick races
     #[arg(long, value_name = "N", conflicts_with_all = ["number", "run"])]
     deadlock: Option<usize>,
+    /// A race, by its number in the list of unpick races: the order that was confirmed, else the one that the run did not have
+    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run", "deadlock"])]
+    race: Option<usize>,
     /// How many runs; without it 100, but no longer than a minute
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
@@ -78,7 +83,7 @@ pub struct Reproduce {
 }
 
 pub fn run(mut reproduce: Reproduce) -> Result<ExitCode, Problem> {
-    if reproduce.deadlock.is_none() {
+    if reproduce.deadlock.is_none() && reproduce.race.is_none() {
         reproduce.run = leading_run(&reproduce.program.store, reproduce.number, reproduce.run)?;
     }
     let forcing = reproduce.forcing()?;
@@ -92,19 +97,46 @@ pub fn run(mut reproduce: Reproduce) -> Result<ExitCode, Problem> {
     reproduce.tell(&plan, &tally, alone.as_ref())
 }
 
+/// What is forced.
+enum What {
+    Finding(usize),
+    /// By the number of the run.
+    Hang(u64),
+    Deadlock(usize),
+    Race(usize),
+}
+
 impl Reproduce {
+    fn what(&self) -> What {
+        match (self.deadlock, self.race, self.run) {
+            (Some(number), _, _) => What::Deadlock(number),
+            (None, Some(number), _) => What::Race(number),
+            (None, None, Some(run)) => What::Hang(run),
+            (None, None, None) => What::Finding(self.number),
+        }
+    }
+
     fn forcing(&self) -> Result<Forcing, Problem> {
-        let Some(number) = self.deadlock else { return self.program.forcing() };
         let store = &self.program.store;
-        self.program.forcing_as(&deadlocks::run_of(store, &deadlocks::candidate(store, number)?)?)
+        let hunted = match (self.deadlock, self.race) {
+            (Some(number), _) => deadlocks::run_of(store, &deadlocks::candidate(store, number)?)?,
+            (None, Some(number)) => race_orders::run_of(store, &race_orders::race(store, number)?)?,
+            (None, None) => return self.program.forcing(),
+        };
+        self.program.forcing_as(&hunted)
     }
 
     fn plan(&self, usual_run: Option<Duration>) -> Result<Plan, Problem> {
         let store = &self.program.store;
-        let plan = match (self.deadlock, self.run) {
-            (Some(number), _) => Plan::of_deadlock(&deadlocks::candidate(store, number)?.hang)?,
-            (None, Some(run)) => plan_of_hang(store, run)?,
-            (None, None) => Plan::of_finding(&show::finding(store, self.number)?)?,
+        let plan = match self.what() {
+            What::Deadlock(number) => {
+                Plan::of_deadlock(&deadlocks::candidate(store, number)?.hang)?
+            }
+            What::Race(number) => {
+                Plan::of_order(&race_orders::order_of(&race_orders::race(store, number)?)?)?
+            }
+            What::Hang(run) => plan_of_hang(store, run)?,
+            What::Finding(number) => Plan::of_finding(&show::finding(store, number)?)?,
         };
         Ok(self.program.plan.applied_to(plan, usual_run))
     }
@@ -143,10 +175,11 @@ impl Reproduce {
     }
 
     fn text(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> String {
-        let what = match (self.deadlock, self.run) {
-            (Some(number), _) => format!("deadlock {number}"),
-            (None, Some(run)) => format!("the hang of run {run}"),
-            (None, None) => format!("finding {}", self.number),
+        let what = match self.what() {
+            What::Deadlock(number) => format!("deadlock {number}"),
+            What::Race(number) => format!("race {number}"),
+            What::Hang(run) => format!("the hang of run {run}"),
+            What::Finding(number) => format!("finding {number}"),
         };
         let way = if self.inverse { "its inverse order" } else { "its order" };
         let mut text = format!("{what}, {way} forced\n\n{}\n", tally.table(plan, alone));
@@ -156,18 +189,23 @@ impl Reproduce {
 
     fn next(&self, tally: &Tally) -> String {
         let store = store_option(&self.program.store);
-        let which = match (self.deadlock, self.run) {
-            (Some(number), _) => format!("--deadlock {number}"),
-            (None, Some(run)) => format!("--run {run}"),
-            (None, None) => self.number.to_string(),
+        let which = match self.what() {
+            What::Deadlock(number) => format!("--deadlock {number}"),
+            What::Race(number) => format!("--race {number}"),
+            What::Hang(run) => format!("--run {run}"),
+            What::Finding(number) => number.to_string(),
         };
-        let confirm = self.deadlock.map_or_else(String::new, |_| format!(" {which}"));
+        let is_listed = matches!(self.what(), What::Deadlock(_) | What::Race(_));
+        let confirm = if is_listed { format!(" {which}") } else { String::new() };
         match (self.inverse, tally.failed) {
             (false, 1..) => format!(
                 "next: is it the cause? unpick confirm{store}{confirm}; keep it as a test: unpick pin{store} {which} > bug.toml\n"
             ),
             (false, 0) if self.deadlock.is_some() => format!(
                 "next: its threads came there and the program did not hang: unpick confirm{store}{confirm} says how sure that is\n"
+            ),
+            (false, 0) if self.race.is_some() => format!(
+                "next: this order does not make it fail: unpick confirm{store}{confirm} tries all that there are\n"
             ),
             (false, 0) => format!(
                 "next: the order alone does not make it fail: look at the other findings: unpick show{store}\n"

@@ -1,6 +1,6 @@
 //! `unpick show`: what a hunt found, again: all at a glance, or one finding in full.
 //!
-//! Takes   the findings of a store (`findings.json`), or a run that hung (`hang.json`).      Gives  the terminal report, or
+//! Takes   the findings of a store (`findings.json`) and its races that make the program fail (`races.json`), or a run that hung (`hang.json`).      Gives  the terminal report, or
 //!         JSON for other tools, or a graph.
 
 use std::fs;
@@ -8,12 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{Finding, Findings, Hang, SCHEMA, Unreadable};
+use unpick_findings::{Finding, Findings, Hang, RaceFinding, RaceMark, SCHEMA, Unreadable};
 use unpick_problem::Problem;
 use unpick_run_store::Store;
 
 use crate::hang::read_hang;
 use crate::output;
+use crate::races::Report;
 use crate::terminal;
 
 pub const HELP: &str = "\
@@ -71,6 +72,10 @@ impl Show {
 
     fn findings(&self) -> Result<(), Problem> {
         let file = self.store.join(FINDINGS_FILE);
+        let races = self.confirmed_races();
+        if races.is_confirmed() && self.json.is_none() && !file.exists() {
+            return print(&races.text);
+        }
         let findings = read(&file)?;
         let hang = self.leading_hang(&findings);
         if let Some(number) = self.number
@@ -79,12 +84,24 @@ impl Show {
             check_number(number, &findings, &file)?;
         }
         match (&self.json, &self.dot) {
-            (Some(goal), _) => write_json(self.chosen(findings).to_json(), goal),
+            (Some(goal), _) => write_json(races.added_to(&self.chosen(findings)), goal),
             (None, Some(goal)) => write_text(&self.graph(findings), goal),
-            (None, None) => print(
-                &(hang.map_or_else(String::new, |hang| hang + "\n") + &self.report(&findings)),
-            ),
+            (None, None) => {
+                let hang = hang.map_or_else(String::new, |hang| hang + "\n");
+                let races = if races.is_confirmed() { races.text + "\n" } else { String::new() };
+                print(&(races + &hang + &self.report(&findings)))
+            }
         }
+    }
+
+    /// Those of the last report of `unpick races`, unless one finding is asked for.
+    fn confirmed_races(&self) -> ConfirmedRaces {
+        let report = Report::read(&self.store).ok().filter(|_| self.number.is_none());
+        let races = report.map_or_else(Vec::new, |report| report.races);
+        let style = terminal::style_of_stdout(&self.store);
+        let text = unpick_report::confirmed_races(&races, &style);
+        let is_confirmed = |race: &RaceFinding| race.mark() == Some(RaceMark::Confirmed);
+        ConfirmedRaces { text, races: races.into_iter().filter(is_confirmed).collect() }
     }
 
     /// Where a hang leads it is what number 1 means to `reproduce` and `pin`: it comes before the accesses that go with it.
@@ -114,6 +131,28 @@ impl Show {
             findings.findings = findings.findings.into_iter().skip(number - 1).take(1).collect();
         }
         findings
+    }
+}
+
+/// Races that make the program fail when an order of theirs is forced.
+struct ConfirmedRaces {
+    text: String,
+    races: Vec<RaceFinding>,
+}
+
+impl ConfirmedRaces {
+    fn is_confirmed(&self) -> bool {
+        !self.races.is_empty()
+    }
+
+    /// Findings as JSON, with these as `races`.
+    fn added_to(&self, findings: &Findings) -> String {
+        if self.races.is_empty() {
+            return findings.to_json();
+        }
+        let mut all = serde_json::to_value(findings).unwrap_or_default();
+        all["races"] = serde_json::to_value(&self.races).unwrap_or_default();
+        format!("{all:#}")
     }
 }
 

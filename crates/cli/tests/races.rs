@@ -128,7 +128,7 @@ fn the_last_full_run_is_looked_at_where_no_program_is_named() {
     scene.unpick(&["record", "--full", "--", "./account", "racy"]);
     let full = scene.unpick(&["races"]);
     assert_eq!(full.code, Some(66), "{}{}", full.stdout, full.stderr);
-    assert!(full.stdout.contains("next: unpick races --explain 1"), "{}", full.stdout);
+    assert!(full.stdout.contains("next: unpick confirm --race 1"), "{}", full.stdout);
     let none = scene.unpick(&["races", "--explain", "9"]);
     assert_eq!(none.code, Some(2));
     assert!(none.stderr.contains("no race 9"), "{}", none.stderr);

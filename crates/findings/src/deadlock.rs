@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use unpick_analyses::hang::HungRun;
 
 use crate::confirmed::Confirmed;
+use crate::finding::CodePlace;
 use crate::hang::{Hang, HangThread, Signature, describe_hang, place, without_origin};
 use crate::names::Names;
 
@@ -67,6 +68,23 @@ pub fn describe_deadlocks<'c>(
     // Those of few threads come first in a run, and stay so.
     found.sort_by_key(|one| std::cmp::Reverse(one.runs));
     found
+}
+
+impl CandidateDeadlock {
+    /// Takes over what was confirmed at the same places of the same build.
+    pub fn take_over_verdicts(all: &mut [CandidateDeadlock], earlier: &[CandidateDeadlock]) {
+        for one in all {
+            let Some(code) = one.code() else { continue };
+            let before = earlier.iter().find(|before| before.code().as_ref() == Some(&code));
+            one.confirmed = before.and_then(|before| before.confirmed);
+        }
+    }
+
+    /// Where its threads ask for locks. None: it is not known of all.
+    fn code(&self) -> Option<Vec<&CodePlace>> {
+        let threads = self.hang.processes.iter().flat_map(|process| &process.threads);
+        threads.map(|thread| thread.code.as_ref()).collect()
+    }
 }
 
 /// `thread 2 holds a and asks for b at x.c:1, thread 3 holds b and asks for a at x.c:7`.

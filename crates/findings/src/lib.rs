@@ -45,8 +45,9 @@ pub use hang::{
 };
 pub use names::{Author, Frame, Names, Place};
 pub use race::{
-    CorrelatedAccess, NumberedRaces, RACES_SCHEMA, RaceDetector, RaceFinding, StepWords,
-    ThreadSteps, describe_races,
+    AccessOrder, CorrelatedAccess, ForcedOrder, ForcedRace, NumberedRaces, RACES_SCHEMA,
+    RaceDetector, RaceFinding, RaceMark, StepWords, TORN_AT_FIRST, TORN_AT_SECOND, ThreadSteps,
+    describe_races,
 };
 pub use reconstruction::{
     CodePoint, PointPlace, PointThread, RECONSTRUCTIONS_SCHEMA, Reconstruction, ReconstructionList,

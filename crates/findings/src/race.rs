@@ -5,6 +5,8 @@
 //! Ranked: what both detectors find comes first, then what is unordered, then what has no lock in common; the user's own code comes
 //! before libraries; then what more runs show.
 
+mod forced;
+mod orders;
 mod steps;
 mod torn;
 
@@ -21,10 +23,15 @@ use crate::describe::{AccessWords, Choices};
 use crate::finding::{AccessKind, FindingAccess};
 use crate::names::{Frame, Names};
 use crate::places::Places;
+pub use forced::{ForcedOrder, ForcedRace, RaceMark};
+pub use orders::{AccessOrder, TORN_AT_FIRST, TORN_AT_SECOND};
 pub use steps::{StepWords, ThreadSteps};
 
 /// Name and version of the form.
 pub const RACES_SCHEMA: &str = "unpick-races/1";
+
+/// More code places for the lines of a race are not told apart: templates, inlined functions.
+const MOST_WAYS: usize = 7;
 
 /// Two accesses of different threads to the same bytes that race.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +62,13 @@ pub struct RaceFinding {
     /// Of a race of several variables: the access that belongs to the first one. The two accesses alone do not race.
     #[serde(default)]
     pub correlated: Option<CorrelatedAccess>,
+    /// Other accesses that race on the same lines: `x += 1` reads and writes. Each is two accesses; of several variables, the other ways to
+    /// tear their units, each three accesses: the one in conflict, the remote one, the one that is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<Vec<FindingAccess>>,
+    /// What forcing its orders has shown; none: nobody tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced: Option<ForcedRace>,
 }
 
 /// The access that a race of several variables leaves out.
@@ -158,6 +172,8 @@ fn described(race: &Race, run: u64, examples: &Examples, words: &AccessWords<'_>
         accesses,
         steps: steps.collect(),
         correlated: None,
+        ways: Vec::new(),
+        forced: None,
     }
 }
 
@@ -193,10 +209,34 @@ impl RaceFinding {
         let runs = self.runs + u32::from(is_new_run);
         let (unordered, unlocked) =
             (self.unordered + other.unordered, self.unlocked + other.unlocked);
-        if other.worth() > self.worth() {
-            *self = other.clone();
+        if self.correlated.is_none() {
+            let mut ways = std::mem::take(&mut self.ways);
+            ways.extend([self.all_accesses(), other.all_accesses()]);
+            self.ways = ways;
         }
+        if other.worth() > self.worth() {
+            let ways = std::mem::take(&mut self.ways);
+            *self = RaceFinding { ways, ..other.clone() };
+        }
+        self.tell_ways_apart();
         (self.unordered, self.unlocked, self.runs) = (unordered, unlocked, runs);
+    }
+
+    /// Those that race, and of several variables the one that belongs to the first.
+    fn all_accesses(&self) -> Vec<FindingAccess> {
+        let left_out = self.correlated.iter().map(|correlated| &correlated.access);
+        self.accesses.iter().chain(left_out).cloned().collect()
+    }
+
+    /// Leaves the ways that differ from each other, and from the example, in code or kind.
+    fn tell_ways_apart(&mut self) {
+        let mut different = vec![self.all_accesses()];
+        for way in std::mem::take(&mut self.ways) {
+            if different.len() <= MOST_WAYS && !different.iter().any(|one| is_same_way(one, &way)) {
+                different.push(way);
+            }
+        }
+        self.ways = different.split_off(1);
     }
 
     /// How good an example it is: found by happens-before, and with calls that are known.
@@ -224,6 +264,17 @@ impl RaceFinding {
         let often = self.unordered.max(self.unlocked);
         let is_torn = self.correlated.is_some();
         (class, is_torn, !self.own_code, Reverse(self.runs), Reverse(often))
+    }
+}
+
+/// Whether accesses are the same ones; who came first is no matter.
+fn is_same_way(one: &[FindingAccess], other: &[FindingAccess]) -> bool {
+    let is = |one: &FindingAccess, other: &FindingAccess| {
+        one.code == other.code && one.kind == other.kind
+    };
+    match (one, other) {
+        ([a, b], [c, d]) => is(a, c) && is(b, d) || is(a, d) && is(b, c),
+        _ => one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is(one, other)),
     }
 }
 

@@ -42,6 +42,11 @@ pub fn unseen_sentence(pattern: PatternId, accesses: &[FindingAccess]) -> String
     }
 }
 
+/// Says which of two accesses came first.
+pub fn pair_sentence(pattern: PatternId, accesses: &[FindingAccess]) -> String {
+    Told { accesses }.pair(pattern)
+}
+
 const FORCED: &str = "No run that was left alone had this order: it was forced.";
 
 /// Which order passing runs had.

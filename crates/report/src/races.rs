@@ -1,6 +1,6 @@
 //! Races as people read them: the list, and one in full.
 
-use unpick_findings::{FindingAccess, RaceDetector, RaceFinding};
+use unpick_findings::{FindingAccess, ForcedRace, RaceDetector, RaceFinding, RaceMark};
 
 use crate::layout::{cut, padded, paragraph, printable, width_of};
 use crate::short_names::with_short_names;
@@ -26,7 +26,42 @@ fn in_list(race: &RaceFinding, number: usize, style: &Style) -> String {
     let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
     let title = format!("{number}. {variable}: {}", figures(race));
     let title = style.paint().bad(&cut(&title, style.columns()));
-    format!("{title}\n{}", both_accesses(race, style))
+    format!("{title}\n{}{}", both_accesses(race, style), mark(race, INDENT, style))
+}
+
+/// What forcing has shown, if anybody tried.
+fn mark(race: &RaceFinding, indent: &str, style: &Style) -> String {
+    let mark = race.forced.as_ref().map(race_mark);
+    mark.map_or_else(String::new, |mark| {
+        let short = with_short_names(&printable(&mark), NAME_COLUMNS);
+        paragraph(&short, style.columns(), indent)
+    })
+}
+
+/// `benign so far: both orders forced 10 times, none failed`.
+pub fn race_mark(forced: &ForcedRace) -> String {
+    let mark = match forced.mark {
+        RaceMark::Confirmed => "confirmed",
+        RaceMark::FailsAnyway => "fails anyway",
+        RaceMark::NotForced => "not forced",
+        RaceMark::BenignSoFar => "benign so far",
+    };
+    format!("{mark}: {}", forced.sentence)
+}
+
+/// Races that make the program fail, with their numbers in the list of `unpick races`.
+pub fn confirmed_races(races: &[RaceFinding], style: &Style) -> String {
+    let is_confirmed = |race: &RaceFinding| race.mark() == Some(RaceMark::Confirmed);
+    let mut text = String::new();
+    for (race, number) in races.iter().zip(1..).filter(|(race, _)| is_confirmed(race)) {
+        text += &in_list(race, number, style);
+        let command = style.command(&format!("pin --race {number}"));
+        text += &format!("{INDENT}keep it as a test: {command} > race.toml\n");
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!("{}\n\n{text}", style.paint().heading("Races that make it fail"))
 }
 
 /// `happens-before and lockset, 37 times`.
@@ -82,7 +117,7 @@ pub fn race(races: &[RaceFinding], number: usize, style: &Style) -> Option<Strin
     let race = races.get(number.checked_sub(1)?)?;
     let parts = [
         head(race, number, races.len(), style),
-        sentence(race, style),
+        sentence(race, style) + &mark(race, "", style),
         both_accesses(race, style),
         locks(race, style),
         why(race, style),

@@ -1,6 +1,6 @@
 //! A plan: in which order which threads shall come to which places, as pure data.
 //!
-//! Takes   a finding, or a hang: a deadlock, or a lost notification.      Gives  a plan that forces it, its inverse, and the words for the runtime.
+//! Takes   a finding, an order of a race, or a hang: a deadlock, or a lost notification.      Gives  a plan that forces it, its inverse, and the words for the runtime.
 //! Misses  a gate where the lock is not known; calls where a stack is not known.
 //!
 //! A plan says nothing about addresses in memory: a place is a module and an offset in its file, so it holds for one build.
@@ -14,7 +14,7 @@ mod words;
 
 use std::time::Duration;
 
-pub(crate) use of_finding::{is_with_previous, pattern_called, steps_of};
+pub(crate) use of_finding::{PatternStep, is_with_previous, pattern_called, steps_of};
 pub use unpick_events::schedule::{Mode, Operand, Purpose};
 use unpick_findings::CodePlace;
 

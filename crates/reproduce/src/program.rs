@@ -17,7 +17,7 @@ mod whole;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use unpick_findings::{CodePlace, Finding, Hang, HeldLock};
+use unpick_findings::{CodePlace, FindingAccess, Hang, HeldLock};
 use unpick_problem::Problem;
 use unpick_symbols::{Frame, ModuleInfo, Place, Symbols};
 
@@ -66,9 +66,8 @@ impl Program {
     /// Reads the libraries of a finding as well, those that are there and of the build it was found in; their paths are as seen from
     /// `folder`.
     #[must_use]
-    pub fn with_libraries_of(self, finding: &Finding, folder: &Path) -> Program {
-        let accesses = finding.accesses.iter();
-        let code = accesses.flat_map(|access| {
+    pub fn with_libraries_of(self, accesses: &[FindingAccess], folder: &Path) -> Program {
+        let code = accesses.iter().flat_map(|access| {
             [&access.code].into_iter().chain(&access.calls).chain(code_of_locks(&access.locks))
         });
         self.with_modules_at(code, folder)

@@ -75,7 +75,7 @@ pub struct Reproducer {
     /// Each run needs an empty working folder of its own.
     #[serde(default, skip_serializing_if = "is_false")]
     pub own_folder: bool,
-    /// `P1` to `P17`, `deadlock` or `lost-notification`.
+    /// `P1` to `P17`, `torn-at-first` or `torn-at-second`, `deadlock` or `lost-notification`.
     pub pattern: String,
     /// Why this order is wrong.
     #[serde(default)]

@@ -326,7 +326,7 @@ fn libraries_of_a_finding_are_read_if_they_are_of_its_build() {
     let lost = built.lost_update();
     let subject = built.subject();
     assert!(Reproducer::of_finding(&lost, &subject, &other()).is_err());
-    let with_library = other().with_libraries_of(&lost, &subject.folder);
+    let with_library = other().with_libraries_of(&lost.accesses, &subject.folder);
     let pinned = Reproducer::of_finding(&lost, &subject, &with_library).unwrap();
     assert_eq!(pinned.steps[0].at.module.as_deref(), Some("program"));
     let matched = pinned.matched(&with_library).unwrap();

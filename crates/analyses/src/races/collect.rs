@@ -136,11 +136,13 @@ impl Collector {
             known.lockset += count(torn.unlocked);
             return;
         }
-        let accesses = [0, 1, 2].map(|index| {
-            let Tracked { access, address, length, block, .. } = parts[index];
+        // In the order that tears the unit.
+        let order = if std::ptr::eq(own, &torn.first) { [0, 1, 2] } else { [2, 1, 0] };
+        let accesses = [0, 1, 2].map(|part: usize| {
+            let Tracked { access, address, length, block, .. } = parts[part];
             let lived = LivedBytes { bytes: *address..address + length, block: *block };
             let lock_set = moments.lock_sets[&access.moment()];
-            self.access(process, access, &lived, lock_set, index as u32)
+            self.access(process, access, &lived, lock_set, order[part])
         });
         let around = [own, &torn.remote].map(|part| moments.around[&part.access.moment()]);
         let (happens_before, lockset) = (count(torn.unordered), count(torn.unlocked));

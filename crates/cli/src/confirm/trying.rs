@@ -217,7 +217,7 @@ impl Trying<'_> {
         Ok(tried)
     }
 
-    fn completed(&self, plan: Plan) -> Plan {
+    pub(super) fn completed(&self, plan: Plan) -> Plan {
         self.forcing.completed(self.plan.applied_to(plan, self.forcing.usual_run))
     }
 
@@ -253,7 +253,7 @@ impl Trying<'_> {
     }
 
     /// The inverse of a plan, which waits where it was best to wait.
-    fn inverse(&self, plan: &Plan, calibrated: &Plan) -> Plan {
+    pub(super) fn inverse(&self, plan: &Plan, calibrated: &Plan) -> Plan {
         let program = self.forcing.program().ok().filter(|_| calibrated.early);
         let early = program.and_then(|program| plan.with_early_gates(&program));
         early.as_ref().unwrap_or(plan).inverse()
@@ -308,11 +308,11 @@ impl Trying<'_> {
         Ok(Some((inverse, tally)))
     }
 
-    fn repeat(&self, plan: Option<&Plan>, bar: &ProgressBar) -> Result<Tally, Problem> {
+    pub(super) fn repeat(&self, plan: Option<&Plan>, bar: &ProgressBar) -> Result<Tally, Problem> {
         repeat(self.forcing, plan, self.runs, self.time_left(), bar)
     }
 
-    fn time_left(&self) -> Option<Duration> {
+    pub(super) fn time_left(&self) -> Option<Duration> {
         self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use unpick_findings::{CandidateDeadlock, RACES_SCHEMA, RaceFinding};
+use unpick_findings::{CandidateDeadlock, RACES_SCHEMA, RaceFinding, RaceMark};
 use unpick_problem::Problem;
 
 use super::course::Looked;
@@ -66,6 +66,27 @@ impl Report {
 
     pub fn is_empty(&self) -> bool {
         self.races.is_empty() && self.deadlocks.is_empty()
+    }
+
+    /// What forcing has shown stays true while the program is the same build.
+    pub fn take_over_marks(&mut self, store: &Path) {
+        // Without an earlier report that can be read there are no marks.
+        let Ok(earlier) = Report::read(store) else { return };
+        RaceFinding::take_over_marks(&mut self.races, &earlier.races);
+        CandidateDeadlock::take_over_verdicts(&mut self.deadlocks, &earlier.deadlocks);
+    }
+
+    /// The number of the first race that nobody has forced yet.
+    pub fn first_unmarked(&self) -> Option<usize> {
+        self.first_with(None)
+    }
+
+    pub fn first_confirmed(&self) -> Option<usize> {
+        self.first_with(Some(RaceMark::Confirmed))
+    }
+
+    fn first_with(&self, mark: Option<RaceMark>) -> Option<usize> {
+        self.races.iter().position(|race| race.mark() == mark).map(|at| at + 1)
     }
 
     pub fn to_json(&self) -> Value {

@@ -52,9 +52,13 @@ impl RaceFinding {
         let (unordered, unlocked) =
             (self.unordered + other.unordered, self.unlocked + other.unlocked);
         let both = |race: &RaceFinding| race.unordered > 0 && race.unlocked > 0;
+        let mut ways = std::mem::take(&mut self.ways);
+        ways.extend([self.all_accesses(), other.all_accesses()]);
         if both(other) && !both(self) {
             *self = other.clone();
         }
+        self.ways = ways;
+        self.tell_ways_apart();
         (self.unordered, self.unlocked, self.runs) = (unordered, unlocked, runs);
     }
 }

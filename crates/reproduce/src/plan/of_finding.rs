@@ -1,9 +1,12 @@
-//! Makes a plan of a finding: one step per access, whichever of the 17 patterns it is.
+//! Makes a plan of a finding, or of an order of a race: one step per access, whichever of the 17 patterns it is, or a torn unit.
 //!
-//! A finding comes from a file: that it fits its pattern is checked, not believed.
+//! Both come from files: that they fit their pattern is checked, not believed.
 
-use unpick_analyses::interleaving_patterns::{AccessKind as Kind, PatternId, Step};
-use unpick_findings::{AccessKind, CodePlace, Finding, FindingAccess, Frame, MOST_CALLS};
+use unpick_analyses::interleaving_patterns::{AccessKind as Kind, PatternId};
+use unpick_findings::{
+    AccessKind, AccessOrder, CodePlace, Finding, FindingAccess, Frame, MOST_CALLS, TORN_AT_FIRST,
+    TORN_AT_SECOND,
+};
 use unpick_problem::Problem;
 
 use super::gates::{gate, place};
@@ -12,34 +15,70 @@ use super::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
 impl Plan {
     /// Forces the order of accesses of a finding.
     pub fn of_finding(finding: &Finding) -> Result<Plan, Problem> {
-        let steps = steps_of(finding)?;
-        let own = steps.into_iter().enumerate();
-        let own = own.filter(|(at, _)| !is_with_previous(&finding.accesses, *at));
-        Ok(Plan::forcing(own.map(|(_, step)| step).collect()))
+        plan_of(&finding.pattern, &finding.accesses)
     }
+
+    /// Forces an order of a race.
+    pub fn of_order(order: &AccessOrder) -> Result<Plan, Problem> {
+        plan_of(&order.pattern, &order.accesses)
+    }
+}
+
+fn plan_of(pattern: &str, accesses: &[FindingAccess]) -> Result<Plan, Problem> {
+    let steps = steps_of(pattern, accesses)?;
+    let own = steps.into_iter().enumerate();
+    let own = own.filter(|(at, _)| !is_with_previous(accesses, *at));
+    Ok(Plan::forcing(own.map(|(_, step)| step).collect()))
 }
 
 /// A step for every access, also for those that are one access with the one before.
-pub fn steps_of(finding: &Finding) -> Result<Vec<PlanStep>, Problem> {
-    let pattern = pattern_called(&finding.pattern).ok_or_else(|| unfit(finding))?;
-    if !fits(pattern, &finding.accesses) {
-        return Err(unfit(finding));
+pub fn steps_of(pattern: &str, accesses: &[FindingAccess]) -> Result<Vec<PlanStep>, Problem> {
+    let unfit = || unfit(pattern, accesses);
+    let steps = pattern_called(pattern).ok_or_else(unfit)?;
+    let is_as = |(step, access): (&PatternStep, &FindingAccess)| {
+        step.fits(access.role, access.kind != AccessKind::Read)
+    };
+    if steps.len() != accesses.len() || !steps.iter().zip(accesses).all(is_as) {
+        return Err(unfit());
     }
-    let steps = pattern.steps().iter().enumerate();
-    steps.map(|(at, of_pattern)| step(*of_pattern, &finding.accesses, at)).collect()
+    let steps = steps.into_iter().enumerate();
+    steps.map(|(at, of_pattern)| step(of_pattern, accesses, at)).collect()
 }
 
-/// `P1` to `P17`.
-pub fn pattern_called(name: &str) -> Option<PatternId> {
-    PatternId::all().find(|pattern| pattern.name() == name)
+/// What an access of an order must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PatternStep {
+    pub role: u8,
+    pub variable: u8,
+    /// None: a read or a write.
+    pub kind: Option<Kind>,
 }
 
-fn fits(pattern: PatternId, accesses: &[FindingAccess]) -> bool {
-    let steps = pattern.steps();
-    steps.len() == accesses.len()
-        && steps.iter().zip(accesses).all(|(step, access)| {
-            step.role == access.role && step.kind == Kind::of_write(access.kind != AccessKind::Read)
-        })
+impl PatternStep {
+    pub fn fits(&self, role: u8, is_write: bool) -> bool {
+        self.role == role && self.kind.is_none_or(|kind| kind == Kind::of_write(is_write))
+    }
+}
+
+/// The steps of `P1` to `P17`, or of a torn unit.
+pub fn pattern_called(name: &str) -> Option<Vec<PatternStep>> {
+    let torn = |variables: [u8; 3]| {
+        let steps = [1, 2, 1].into_iter().zip(variables);
+        steps.map(|(role, variable)| PatternStep { role, variable, kind: None }).collect()
+    };
+    match name {
+        TORN_AT_FIRST => Some(torn([0, 0, 1])),
+        TORN_AT_SECOND => Some(torn([0, 1, 1])),
+        _ => {
+            let pattern = PatternId::all().find(|pattern| pattern.name() == name)?;
+            let steps = pattern.steps().iter().map(|step| PatternStep {
+                role: step.role,
+                variable: step.variable as u8,
+                kind: Some(step.kind),
+            });
+            Some(steps.collect())
+        }
+    }
 }
 
 /// One access of a thread to both variables is one step: the thread comes there once.
@@ -52,7 +91,7 @@ pub fn is_with_previous(accesses: &[FindingAccess], at: usize) -> bool {
         && (access.order == before.order || same_variable)
 }
 
-fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, Problem> {
+fn step(step: PatternStep, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, Problem> {
     let access = &accesses[at];
     let before = accesses[..at].iter().rfind(|before| before.role == access.role);
     Ok(PlanStep {
@@ -62,7 +101,7 @@ fn step(step: Step, accesses: &[FindingAccess], at: usize) -> Result<PlanStep, P
         gates: gate(access, before).into_iter().collect(),
         must_hold: false,
         exits: Vec::new(),
-        variable: Some(step.variable as u8),
+        variable: Some(step.variable),
         operand: operand(access),
         bytes: access.bytes,
         is_write: access.kind != AccessKind::Read,
@@ -123,13 +162,12 @@ pub fn shown_place(frame: &Frame) -> String {
     [function, file].into_iter().flatten().collect()
 }
 
-fn unfit(finding: &Finding) -> Problem {
-    let roles: Vec<String> = finding
-        .accesses
+fn unfit(pattern: &str, accesses: &[FindingAccess]) -> Problem {
+    let roles: Vec<String> = accesses
         .iter()
         .map(|access| format!("{:?} by thread {}", access.kind, access.role).to_lowercase())
         .collect();
-    Problem::usage(format!("a finding is not what it says it is: `{}`", finding.pattern))
+    Problem::usage(format!("a finding is not what it says it is: `{pattern}`"))
         .why(format!("its accesses are: {}", roles.join(", ")))
         .next("rank the runs again: `unpick rank`")
 }

@@ -1,9 +1,11 @@
 //! Whether a reproducer makes sense in itself. Reasons are sentences for the user who wrote it.
 
-use unpick_analyses::interleaving_patterns::{AccessKind, PatternId, Step};
+use unpick_analyses::interleaving_patterns::AccessKind;
 use unpick_events::schedule::{MOST_CALLS, MOST_STEPS};
 
-use crate::plan::pattern_called;
+use crate::plan::{PatternStep, pattern_called};
+
+use unpick_findings::{TORN_AT_FIRST, TORN_AT_SECOND};
 
 use super::{DEADLOCK, LOST_NOTIFICATION, Reproducer, ReproducerStep, SourcePlace, StepKind};
 
@@ -14,20 +16,20 @@ const MOST_MILLISECONDS: u32 = 3_600_000;
 type Reason = String;
 
 impl Reproducer {
-    /// What it is a reproducer of; none: of a hang.
-    pub(super) fn pattern_id(&self) -> Option<PatternId> {
+    /// The accesses it must have; none: it is of a hang.
+    pub(super) fn pattern_steps(&self) -> Option<Vec<PatternStep>> {
         pattern_called(&self.pattern)
     }
 
     pub(super) fn check(&self) -> Result<(), Reason> {
         self.check_times()?;
         self.check_steps()?;
-        match self.pattern_id() {
-            Some(pattern) => self.check_pattern(pattern),
+        match self.pattern_steps() {
+            Some(wanted) => self.check_pattern(&wanted),
             None if self.pattern == DEADLOCK => self.check_deadlock(),
             None if self.pattern == LOST_NOTIFICATION => self.check_lost_notification(),
             None => Err(format!(
-                "there is no pattern `{}`: it is one of P1 to P17, `{DEADLOCK}` or `{LOST_NOTIFICATION}`",
+                "there is no pattern `{}`: it is one of P1 to P17, `{TORN_AT_FIRST}`, `{TORN_AT_SECOND}`, `{DEADLOCK}` or `{LOST_NOTIFICATION}`",
                 self.pattern
             )),
         }
@@ -79,8 +81,7 @@ impl Reproducer {
         Ok(())
     }
 
-    fn check_pattern(&self, pattern: PatternId) -> Result<(), Reason> {
-        let wanted = pattern.steps();
+    fn check_pattern(&self, wanted: &[PatternStep]) -> Result<(), Reason> {
         let fits = wanted.len() == self.steps.len()
             && wanted.iter().zip(&self.steps).all(|(wanted, step)| is_as(step, wanted));
         if fits {
@@ -126,17 +127,20 @@ impl Reproducer {
 /// What threads can do on the way to a lost notification.
 const DEEDS: [StepKind; 3] = [StepKind::Wait, StepKind::Lock, StepKind::Notify];
 
-fn is_as(step: &ReproducerStep, wanted: &Step) -> bool {
-    let kind = match step.kind {
-        StepKind::Read => Some(AccessKind::Read),
-        StepKind::Write | StepKind::Free => Some(AccessKind::Write),
-        StepKind::Wait | StepKind::Lock | StepKind::Notify => None,
-    };
-    step.role == wanted.role && kind == Some(wanted.kind)
+fn is_as(step: &ReproducerStep, wanted: &PatternStep) -> bool {
+    match step.kind {
+        StepKind::Read => wanted.fits(step.role, false),
+        StepKind::Write | StepKind::Free => wanted.fits(step.role, true),
+        StepKind::Wait | StepKind::Lock | StepKind::Notify => false,
+    }
 }
 
-fn in_words(step: &Step) -> String {
-    let kind = if step.kind == AccessKind::Read { "read" } else { "write" };
+fn in_words(step: &PatternStep) -> String {
+    let kind = match step.kind {
+        Some(AccessKind::Read) => "read",
+        Some(AccessKind::Write) => "write",
+        None => "read or write",
+    };
     format!("{kind} by role {}", step.role)
 }
 

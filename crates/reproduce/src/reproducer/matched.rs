@@ -29,7 +29,7 @@ impl Reproducer {
         let mut matching = Matching { program, is_deadlock, changes: Vec::new() };
         let mut steps = Vec::new();
         for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| !step.with_previous) {
-            let variable = self.pattern_id().map(|pattern| pattern.steps()[at].variable as u8);
+            let variable = self.pattern_steps().map(|pattern| pattern[at].variable);
             steps.push(matching.step(step, at + 1, variable)?);
         }
         let plan = Plan {

@@ -1,11 +1,11 @@
-//! From a finding or a hang to a reproducer.
+//! From a finding, an order of a race, or a hang to a reproducer.
 //!
 //! Takes   the finding, and the program it was found in, of the same build.      Gives  the same order in the words of the source.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use unpick_findings::{AccessKind, Finding, FindingAccess, Hang, LostDeed};
+use unpick_findings::{AccessKind, AccessOrder, Finding, FindingAccess, Hang, LostDeed};
 use unpick_problem::Problem;
 
 use crate::plan::{CallPlace, Plan, PlanPlace, PlanStep, Purpose, is_with_previous, steps_of};
@@ -37,15 +37,18 @@ impl Reproducer {
         subject: &Subject,
         program: &Program,
     ) -> Result<Reproducer, Problem> {
-        let pin = Pin { subject, program };
-        let steps = steps_of(finding)?;
-        let accesses = finding.accesses.iter().enumerate();
-        let steps = accesses.zip(&steps).map(|((at, access), step)| {
-            let with_previous = is_with_previous(&finding.accesses, at);
-            Ok(ReproducerStep { with_previous, ..pin.access(access, step)? })
-        });
-        let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
-        Ok(pin.reproducer(&finding.pattern, &finding.sentence, steps))
+        let Finding { pattern, sentence, accesses, .. } = finding;
+        Pin { subject, program }.order(pattern, sentence, accesses)
+    }
+
+    /// An order of a race.
+    pub fn of_order(
+        order: &AccessOrder,
+        subject: &Subject,
+        program: &Program,
+    ) -> Result<Reproducer, Problem> {
+        let AccessOrder { pattern, sentence, accesses } = order;
+        Pin { subject, program }.order(pattern, sentence, accesses)
     }
 
     /// The meeting of a deadlock, or the order in which a notification was lost.
@@ -108,6 +111,21 @@ struct Pin<'p> {
 }
 
 impl Pin<'_> {
+    fn order(
+        &self,
+        pattern: &str,
+        sentence: &str,
+        accesses: &[FindingAccess],
+    ) -> Result<Reproducer, Problem> {
+        let steps = steps_of(pattern, accesses)?;
+        let steps = accesses.iter().enumerate().zip(&steps).map(|((at, access), step)| {
+            let with_previous = is_with_previous(accesses, at);
+            Ok(ReproducerStep { with_previous, ..self.access(access, step)? })
+        });
+        let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
+        Ok(self.reproducer(pattern, sentence, steps))
+    }
+
     fn reproducer(&self, pattern: &str, sentence: &str, steps: Vec<ReproducerStep>) -> Reproducer {
         Reproducer {
             unpick: REPRODUCER_VERSION,
