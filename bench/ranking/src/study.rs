@@ -112,6 +112,7 @@ impl Ranking<'_> {
             working_folder: std::env::current_dir().unwrap_or_default(),
             most_findings: 10,
             most_supporters: usize::MAX,
+            correlations: Vec::new(),
         };
         describe(conclusion, self.names, &choices)
     }

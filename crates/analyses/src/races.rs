@@ -16,7 +16,7 @@ pub use access::{PAST_TURN, RaceAccess, stretches};
 pub use around::Deed;
 pub use byte_map::ByteMap;
 pub use collect::Collector;
-pub use extension::{CorrelationSource, NamedRule, Namer};
+pub use extension::{CorrelationSource, NamedAccess, NamedRule, Namer};
 pub use lives::Lives;
 pub use pairs::{RacingPair, RacingPairs};
 pub use result::{Race, RaceStep, RunRaces, StepsAround, TornRace};

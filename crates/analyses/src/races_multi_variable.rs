@@ -25,6 +25,7 @@ use crate::knowledge::Knowledge;
 pub use correlations::{AccessType, Correlations, Rule};
 pub use mined::{MinedPair, Mining, mine};
 pub(crate) use names::{is_called, is_field, parts_of};
+pub(crate) use trace::LARGEST_OBJECT;
 pub use trace::{Held, Tracked};
 use trace::{Trace, Unit};
 

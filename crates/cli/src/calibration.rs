@@ -29,6 +29,15 @@ const SHORT: Duration = Duration::from_millis(3);
 const VERY_SHORT: Duration = Duration::from_micros(300);
 const LINGER: Duration = Duration::from_millis(2);
 
+/// Where threads may wait for their steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// Also where the functions begin that make them.
+    Anywhere,
+    /// At the steps, and where their locks are taken: what else the functions do stays as it is.
+    AtSteps,
+}
+
 /// The plan as it works best, unless the user says how it is to be.
 pub fn calibrated(
     forcing: &Forcing,
@@ -36,9 +45,22 @@ pub fn calibrated(
     options: &PlanOptions,
     time: Option<Duration>,
 ) -> Result<Plan, Problem> {
+    calibrated_waiting(Waiting::Anywhere, forcing, plan, options, time)
+}
+
+/// The same, and where threads may wait.
+pub fn calibrated_waiting(
+    waiting: Waiting,
+    forcing: &Forcing,
+    plan: Plan,
+    options: &PlanOptions,
+    time: Option<Duration>,
+) -> Result<Plan, Problem> {
     let until = time.map(|time| Instant::now() + time);
     let mut search = Search { forcing, until, tried: Vec::new(), arrivals: 0, is_unreached: false };
-    for choice in choices(forcing, &plan, options) {
+    let is_allowed =
+        |choice: &Plan| waiting == Waiting::Anywhere || !(choice.early || choice.held_back);
+    for choice in choices(forcing, &plan, options).filter(is_allowed) {
         // Without a bound, and later, as with one and at once, if it was never reached.
         let is_without_bound = choice.bound == 0 && options.bound.is_none();
         let is_later = !choice.linger.is_zero() && options.linger.is_none();

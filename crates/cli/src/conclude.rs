@@ -6,7 +6,7 @@
 
 use std::borrow::Borrow;
 use std::cell::{OnceCell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use unpick_analyses::communication::{self, GraphOptions, RunGraphs};
@@ -23,6 +23,7 @@ use unpick_run_store::{Builds, Store, StoredRun, read_patterns};
 
 use crate::communication::{add_to, stored_graphs};
 use crate::hang::hangs_of;
+use crate::hints;
 use crate::import::names_in;
 
 pub const MOST_FINDINGS: usize = 10;
@@ -51,6 +52,10 @@ pub struct View {
     /// Look at nothing but the access window, as the papers do: no atomicity violations by the accesses next to the break
     #[arg(long)]
     window_only: bool,
+    /// Variables that belong together, as unpick correlate --json wrote them: among orders that explain as much, one of those comes first
+    /// [default: what unpick correlate, or unpick races --mine, kept in the store]
+    #[arg(long, value_name = "FILE")]
+    correlations: Option<PathBuf>,
 }
 
 fn formula(text: &str) -> Result<Formula, String> {
@@ -71,6 +76,11 @@ fn at_least_two(text: &str) -> Result<u32, String> {
 }
 
 impl View {
+    /// A list that is named is kept, so that whoever ranks again knows it too.
+    pub fn take_hints(&self, store: &Path) -> Result<(), Problem> {
+        hints::take(store, self.correlations.as_deref())
+    }
+
     pub fn options(&self) -> Options {
         Options {
             mode: self.mode,
@@ -121,8 +131,9 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     let imported = names_in(store.folder())?;
     let hangs = hangs_of(runs)?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    let described = Findings { hangs, ..describe(&conclusion, &names, &choices()) };
-    Ok(add_to(described, runs, &stored_graphs, &names, &choices()))
+    let choices = choices_in(store);
+    let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
+    Ok(add_to(described, runs, &stored_graphs, &names, &choices))
 }
 
 /// Findings that can take the place of one: the same cause, led by another pattern. `formula` is that of its score.
@@ -139,7 +150,7 @@ pub fn understudies_of(
     let conclusion = conclude_over(runs, read_patterns(&run.folder)?.options, formula)?;
     let imported = names_in(store.folder())?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    Ok(understudies(&conclusion, &names, &choices(), finding))
+    Ok(understudies(&conclusion, &names, &choices_in(store), finding))
 }
 
 pub fn choices() -> Choices {
@@ -147,7 +158,13 @@ pub fn choices() -> Choices {
         working_folder: std::env::current_dir().unwrap_or_default(),
         most_findings: MOST_FINDINGS,
         most_supporters: MOST_SUPPORTERS,
+        correlations: Vec::new(),
     }
+}
+
+/// The same with what the store knows of variables that belong together.
+fn choices_in(store: &Store) -> Choices {
+    Choices { correlations: hints::rules(store.folder()), ..choices() }
 }
 
 /// Orders to try: those that no run of these had, the most promising first; and how many there are in all.

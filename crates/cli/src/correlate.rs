@@ -16,6 +16,7 @@ use unpick_correlations::{Choices, CorrelationList, Sources, conclude, serve};
 use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
+use crate::hints;
 use crate::hunt::{print, write_file};
 
 pub const HELP: &str = "\
@@ -26,6 +27,8 @@ Examples:
 
 C and C++ are read by libclang (16 or newer: apt install libclang-dev, or LIBCLANG_PATH), with the flags of
 compile_commands.json (in the folder, its build/, or above), else those unpick cc was called with; Rust needs nothing. What has not changed is not read again.
+
+The next hunt takes what was found as a hint: of orders that explain as much, one of variables that belong together comes first.
 
 Exit codes: 0, with --broken 66 if functions break correlations; 2 for wrong usage or if nothing can be read.";
 
@@ -68,7 +71,7 @@ pub struct Correlate {
     /// Read everything again, and keep nothing
     #[arg(long)]
     no_cache: bool,
-    /// Folder in which access sets are kept for the next time
+    /// Folder in which access sets are kept for the next time, and what was found for the next hunt
     #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
     store: PathBuf,
 }
@@ -87,6 +90,11 @@ pub fn run(correlate: Correlate) -> Result<ExitCode, Problem> {
         return Err(nothing_read());
     }
     let list = correlate.conclude(sources);
+    if !correlate.no_cache
+        && let Err(problem) = hints::keep_correlations(&correlate.store, &(list.to_json() + "\n"))
+    {
+        eprintln!("unpick: a hunt will not know of them: {}", problem.in_one_line());
+    }
     correlate.tell(&list)?;
     let is_finding = correlate.broken && !list.breaks.is_empty();
     Ok(if is_finding { ExitCode::from(exit::FINDINGS) } else { ExitCode::SUCCESS })

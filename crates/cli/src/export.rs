@@ -154,6 +154,7 @@ impl Portable<'_> {
             working_folder: PathBuf::new(),
             most_findings: MOST_FINDINGS,
             most_supporters: MOST_SUPPORTERS,
+            correlations: Vec::new(),
         };
         let no_files = CodeNames::new();
         let names = ProgramNames::new(Some(names), &no_files);

@@ -12,6 +12,7 @@ mod course;
 mod progress;
 mod single;
 mod summary;
+mod torn;
 
 use std::ffi::OsString;
 use std::fs;
@@ -54,7 +55,8 @@ other conditions in place of the first two.
 
 Where no run fails, orders of accesses that no run had are forced, each in a few runs; if one of them makes the program fail, and its
 inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed. With
-invariants (see unpick train) orders that put one to the test for the first time come first.
+invariants (see unpick train) orders that put one to the test for the first time come first; with correlations (see unpick correlate) variables
+that belong together are torn apart before others are tried.
 
 With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
 whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.
@@ -173,6 +175,7 @@ pub struct Hunt {
 
 pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     hunt.check()?;
+    hunt.view.take_hints(&hunt.store)?;
     let store = Store::at(&hunt.store);
     make_room(&store, hunt.keep_bytes);
     let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());

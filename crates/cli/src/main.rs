@@ -22,6 +22,7 @@ mod forcing;
 mod hang;
 mod header;
 mod help_files;
+mod hints;
 mod hunt;
 mod impasse;
 mod import;

@@ -5,6 +5,7 @@
 //! Misses  what the runs did not execute.
 //! Cost    full recordings: each access to shared bytes is an event. They are dropped, but for those that show a race.
 
+mod confirming;
 mod correlated;
 mod course;
 mod kept;
@@ -23,6 +24,7 @@ use unpick_run_store::Store;
 
 use crate::cargo_test;
 use crate::conclude::{NAMES, choices};
+use crate::hints;
 use crate::hunt::print;
 use crate::import::names_in;
 use crate::program::end_of_command_line;
@@ -30,8 +32,10 @@ use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
 use crate::terminal;
 use crate::trained::{is_stdout, write_json};
-use correlated::Correlated;
+use confirming::Confirming;
+pub use correlated::{Correlated, rules_in};
 use course::Looked;
+pub use course::{FullRun, look_at, record_in_full};
 pub use kept::{Report, no_such_race};
 use suppressed::Suppressed;
 
@@ -43,14 +47,14 @@ happened to order, and reports what is ordered by other means than locks. What b
 Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
 
 Both detectors also look at variables that belong together by the sources of the program (unpick correlate): two accesses of a thread to them
-that another thread can come between are reported even if each of them is protected. --plain leaves that out.
+that another thread can come between are reported even if each of them is protected. --plain leaves that out. What --mine finds is kept for hunts.
 
 Where threads took the same locks in different orders, they can come to wait for each other for ever: a deadlock that can be, also of more
 than two threads. unpick confirm --deadlock N forces one and decides; unpick reproduce --deadlock N makes the program hang in it.
 
 Whether a race matters, forcing it tells: unpick confirm --race N forces both orders of its accesses, and marks the race as confirmed if one of
 them makes the program fail, or as benign so far. Marks stay while the program is the same build; what is confirmed comes first, what is benign
-last. unpick reproduce --race N and unpick pin --race N take it from there.
+last. unpick reproduce --race N and unpick pin --race N take it from there. --confirm does all of them at once.
 
 Suppression files of ThreadSanitizer are honoured: --suppressions FILE, and TSAN_OPTIONS=suppressions=FILE.
 
@@ -59,6 +63,7 @@ Exit codes: 0 neither race nor possible deadlock, 66 there are some, 2 nothing c
 Examples:
   unpick races -- ./bank 100
   unpick races --runs 10 --json races.json -- ./bank 100
+  unpick races --confirm -- ./bank 100
   unpick races --explain 2";
 
 /// What `unpick races` can be told.
@@ -85,6 +90,12 @@ pub struct Races {
     /// Look at single variables only, not at those that belong together
     #[arg(long, conflicts_with_all = ["correlations", "mine"])]
     plain: bool,
+    /// Force both orders of each race, and the deadlocks that can be, to see which of them make the program fail
+    #[arg(long)]
+    confirm: bool,
+    /// With --confirm, for so long at most
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = duration, requires = "confirm")]
+    confirm_time: Duration,
     /// Races that are not to be reported, as ThreadSanitizer is told; may be given several times
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<PathBuf>,
@@ -138,7 +149,13 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
     let mut report = Report::new(&looked, found, races.deadlocks(&looked)?, &suppressed);
     report.take_over_marks(&races.store);
+    if races.confirm {
+        Confirming::new(&races.store, races.confirm_time, races.quiet).mark_all(&mut report);
+    }
     report.write(&races.store)?;
+    if races.mine {
+        hints::keep_mined(&races.store, &looked.rules())?;
+    }
     races.tell(&looked, &report, &suppressed, &correlated)?;
     Ok(ExitCode::from(if report.is_empty() { 0 } else { exit::FINDINGS }))
 }
@@ -150,7 +167,7 @@ impl Races {
 
     fn correlated(&self) -> Result<Correlated, Problem> {
         Ok(match &self.correlations {
-            Some(file) => Correlated::read(file)?,
+            Some(file) => Correlated::Rules(rules_in(file)?),
             None if self.mine => Correlated::Mined,
             None if self.plain => Correlated::Nothing,
             None => Correlated::by_sources(&self.store, self.quiet),

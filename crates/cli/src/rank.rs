@@ -40,6 +40,7 @@ pub struct Rank {
 pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
     let store = Store::at(&rank.store);
     let runs = store.runs_of_hunt(rank.hunt)?;
+    rank.view.take_hints(&rank.store)?;
     let mut findings = findings_of(&store, &runs, &rank.view)?;
     if let Some(guidance) = Guidance::of_runs(&rank.store, &runs)? {
         guidance.support(&mut findings, &runs);

@@ -108,6 +108,17 @@ fn a_confirmed_race_is_pinned_and_checked() {
 }
 
 #[test]
+fn all_races_of_a_report_are_forced_at_once() {
+    let scene = Scene::of("late");
+    let ran = scene.races(&["--confirm", "--quiet"]);
+    assert!(ran.stdout.contains("confirmed: read of `settings`"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("next: unpick pin --race 1 > race.toml\n"), "{}", ran.stdout);
+    assert_eq!(scene.kept()[0]["forced"]["mark"], json!("confirmed"));
+    let json = scene.unpick(&["show", "--json", "-"]);
+    assert_eq!(json.code, Some(2), "there are no findings of a hunt: {}", json.stdout);
+}
+
+#[test]
 fn of_one_line_that_reads_and_writes_each_way_to_race_is_tried() {
     let scene = Scene::of("lost");
     scene.races(&[]);

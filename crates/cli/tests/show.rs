@@ -102,6 +102,7 @@ fn hunt(folder: &Path) -> Findings {
         working_folder: folder.canonicalize().unwrap(),
         most_findings: 10,
         most_supporters: 5,
+        correlations: Vec::new(),
     };
     describe(&conclude(labelled, Formula::Jaccard).unwrap(), &names, &choices)
 }

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use unpick_analyses::interleaving_patterns::{self, PatternId, Touch};
+use unpick_analyses::races::NamedRule;
 use unpick_analyses::ranking::{
     Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, Ranked, StudyFigures,
 };
 
+use crate::correlated::{FindingCorrelation, correlation_of, first_among_equals};
 use crate::finding::{
     AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, Origin, RelatedAccess, Relation,
     Runs, SCHEMA, Study, Supporter,
@@ -16,6 +18,7 @@ use crate::grouping::{Group, group};
 use crate::names::{Author, Frame, Names, Place};
 use crate::places::Places;
 use crate::sentences::{OtherWayRound, sentence};
+use crate::understudies::led_by;
 
 /// What a user can choose.
 #[derive(Debug, Clone)]
@@ -25,7 +28,12 @@ pub struct Choices {
     pub most_findings: usize,
     /// Per finding.
     pub most_supporters: usize,
+    /// Which variables belong together, the surest first.
+    pub correlations: Vec<NamedRule>,
 }
+
+/// With correlations so many times as many groups are made: among equals that would not be told, some may come first.
+const GROUPS_TO_CHOOSE_FROM: usize = 3;
 
 /// The findings of all runs.
 pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -> Findings {
@@ -64,7 +72,37 @@ impl<'c> Describer<'c> {
     pub fn groups(&self) -> Vec<Group> {
         let lines = self.lines();
         let is_own = |place: usize| self.is_own(place);
-        group(self.conclusion, |site| lines[site as usize], is_own, self.choices.most_findings)
+        let has_hints = !self.choices.correlations.is_empty();
+        let times = if has_hints { GROUPS_TO_CHOOSE_FROM } else { 1 };
+        let most = self.choices.most_findings.saturating_mul(times);
+        let groups = group(self.conclusion, |site| lines[site as usize], is_own, most);
+        groups.into_iter().map(|group| self.led_by_hint(group)).collect()
+    }
+
+    /// Where the runs cannot tell the leader from a pattern of variables that belong together, which has all its accesses and more, that
+    /// one leads.
+    fn led_by_hint(&self, group: Group) -> Group {
+        let hinted = group.supporters.iter().position(|&(place, relation)| {
+            relation == Relation::Contains
+                && self.are_alike(group.leader, place)
+                && self.correlation(place).is_some()
+        });
+        match hinted {
+            Some(at) if self.correlation(group.leader).is_none() => led_by(&group, at),
+            _ => group,
+        }
+    }
+
+    /// The same score in the same failing runs.
+    fn are_alike(&self, one: usize, other: usize) -> bool {
+        let Conclusion { ranked, evidence, .. } = self.conclusion;
+        ranked[one].score == ranked[other].score && evidence[one].failing == evidence[other].failing
+    }
+
+    /// Why the variables of a pattern belong together, if anything says so.
+    fn correlation(&self, place: usize) -> Option<FindingCorrelation> {
+        let pattern = self.conclusion.ranked[place].key.pattern;
+        correlation_of(pattern, self.example(place)?, &self.choices.correlations, &self.words)
     }
 
     /// For every site the number of its line of source; a site without one has a number of its own.
@@ -91,7 +129,12 @@ impl<'c> Describer<'c> {
     fn findings(&self, groups: &[Group]) -> Vec<Finding> {
         let better =
             |group: &Group| groups.iter().filter(|other| other.score > group.score).count();
-        groups.iter().filter_map(|group| self.finding(group, better(group) as u32 + 1)).collect()
+        let findings = groups.iter();
+        let findings = findings.filter_map(|group| self.finding(group, better(group) as u32 + 1));
+        let mut findings: Vec<Finding> = findings.collect();
+        first_among_equals(&mut findings);
+        findings.truncate(self.choices.most_findings);
+        findings
     }
 
     pub fn finding(&self, group: &Group, rank: u32) -> Option<Finding> {
@@ -124,6 +167,7 @@ impl<'c> Describer<'c> {
             origin: Origin::Correlated,
             invariants: Vec::new(),
             reconstruction: None,
+            correlation: self.correlation(group.leader),
         })
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::active::Active;
 use crate::confirmed::Confirmed;
+use crate::correlated::FindingCorrelation;
 use crate::hang::HangGroup;
 use crate::names::Frame;
 use crate::reconstruction::Reconstruction;
@@ -79,6 +80,9 @@ pub struct Finding {
     /// How it happened in failing runs; none: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconstruction: Option<Reconstruction>,
+    /// Of two variables: why they belong together; none: nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<FindingCorrelation>,
 }
 
 /// A trained invariant that failing runs violated.

@@ -13,6 +13,7 @@
 
 mod active;
 mod confirmed;
+mod correlated;
 mod deadlock;
 mod describe;
 mod finding;
@@ -32,6 +33,7 @@ mod violation;
 
 pub use active::{Active, TriedOrder};
 pub use confirmed::{Confirmation, Confirmed};
+pub use correlated::FindingCorrelation;
 pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
 pub use describe::{Choices, describe};
 pub use finding::{

@@ -19,6 +19,7 @@ use unpick_analyses::ranking::{
     CodeBook, ExampleAccess, ExampleLock, ExampleMemory, accesses_of, locks_of,
 };
 
+use crate::correlated::{FindingCorrelation, without_origin};
 use crate::describe::{AccessWords, Choices};
 use crate::finding::{AccessKind, FindingAccess};
 use crate::names::{Frame, Names};
@@ -220,6 +221,23 @@ impl RaceFinding {
         }
         self.tell_ways_apart();
         (self.unordered, self.unlocked, self.runs) = (unordered, unlocked, runs);
+    }
+
+    /// Of several variables: why they belong together.
+    pub fn together(&self) -> Option<FindingCorrelation> {
+        let correlated = self.correlated.as_ref()?;
+        let names = [&self.variable, &correlated.access.variable].map(|name| {
+            let name = name.as_deref().unwrap_or("memory without a name");
+            format!("`{}`", without_origin(name))
+        });
+        Some(FindingCorrelation {
+            sentence: format!(
+                "{} belong together: {}.",
+                names.join(" and "),
+                correlated.correlation
+            ),
+            rule: correlated.correlation.clone(),
+        })
     }
 
     /// Those that race, and of several variables the one that belongs to the first.

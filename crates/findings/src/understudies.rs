@@ -32,7 +32,7 @@ pub fn understudies(
 }
 
 /// The group with one of its supporters in front; who led it supports now.
-fn led_by(group: &Group, at: usize) -> Group {
+pub(crate) fn led_by(group: &Group, at: usize) -> Group {
     let mut supporters = group.supporters.clone();
     let (leader, relation) = supporters.remove(at);
     for (_, relation) in &mut supporters {

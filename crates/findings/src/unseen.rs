@@ -44,5 +44,6 @@ fn finding(order: &UnseenOrder, words: &AccessWords<'_>) -> Finding {
         origin: Origin::Forced,
         invariants: Vec::new(),
         reconstruction: None,
+        correlation: None,
     }
 }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use boon::{Compiler, Schemas};
 use traces::collect;
 use unpick_analyses::interleaving_patterns::CodeSite;
+use unpick_analyses::races::NamedRule;
+use unpick_analyses::races_multi_variable::AccessType;
 use unpick_analyses::ranking::{CodeBook, Conclusion, ExampleAccess, ExampleLock, ExampleMemory};
 use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude};
 use unpick_events::Label::{self, Fail, Pass, Unusable};
@@ -72,6 +74,7 @@ fn choices() -> Choices {
         working_folder: PathBuf::from("/home/me/bank"),
         most_findings: 10,
         most_supporters: 20,
+        correlations: Vec::new(),
     }
 }
 
@@ -559,4 +562,73 @@ fn orders_of_the_users_own_code_are_tried_first() {
         |order: &Finding| order.accesses.iter().any(|one| !is_foreign(&one.frame.function));
     assert!(orders.len() > 1 && orders.is_sorted_by_key(|order| !of_user(order)), "{orders:#?}");
     assert_eq!(unseen(&runs, 1).len(), 1);
+}
+
+/// Whoever writes the one variable writes the other.
+fn belong_together(one: &str, other: &str) -> NamedRule {
+    NamedRule {
+        sides: [one, other].map(|name| (name.to_owned(), AccessType::Write)),
+        text: format!("write({one}) => write({other})"),
+        because: "5 of 6 functions that write the first write the second".to_owned(),
+    }
+}
+
+/// Two bugs of two variables each, in one failing run each; either thread may write both first.
+const TWO_TORN_PAIRS: [(Label, &str); 6] = [
+    (Pass, "1w a 1, 1w b 4, 2w a 2, 2w b 3"),
+    (Pass, "2w a 2, 2w b 3, 1w a 1, 1w b 4"),
+    (Pass, "1w c 11, 1w d 14, 2w c 12, 2w d 13"),
+    (Pass, "2w c 12, 2w d 13, 1w c 11, 1w d 14"),
+    (Fail, "1w a 1, 2w a 2, 2w b 3, 1w b 4"),
+    (Fail, "1w c 11, 2w c 12, 2w d 13, 1w d 14"),
+];
+
+fn found_with(traces: &[(Label, &str)], correlations: Vec<NamedRule>) -> Findings {
+    describe(&concluded(traces), &TestNames, &Choices { correlations, ..choices() })
+}
+
+#[test]
+fn among_equals_the_one_whose_variables_belong_together_comes_first() {
+    let plain = found(&TWO_TORN_PAIRS);
+    assert_eq!(leaders(&plain), ["P9 1 2 3 4", "P9 11 12 13 14"]);
+    let hinted = found_with(&TWO_TORN_PAIRS, vec![belong_together("d", "c")]);
+    assert_eq!(leaders(&hinted), ["P9 11 12 13 14", "P9 1 2 3 4"]);
+    assert!(hinted.findings.iter().all(|finding| finding.rank == 1));
+    let known = hinted.findings[0].correlation.as_ref().unwrap();
+    let told =
+        "`d` and `c` belong together: 5 of 6 functions that write the first write the second.";
+    assert_eq!((known.sentence.as_str(), known.rule.as_str()), (told, "write(d) => write(c)"));
+    assert_eq!(hinted.findings[1].correlation, None);
+}
+
+#[test]
+fn a_hint_decides_where_runs_cannot_tell_a_pair_from_the_pattern_around_it() {
+    // No passing run has the second thread first: that alone may be wrong, or that it came between.
+    let traces =
+        [(Pass, "1w a 1, 1w b 4, 2w a 2, 2w b 3"), (Fail, "1w a 1, 2w a 2, 2w b 3, 1w b 4")];
+    assert_eq!(leaders(&found(&traces)), ["P3 3 4"]);
+    let hinted = found_with(&traces, vec![belong_together("a", "b")]);
+    assert_eq!(leaders(&hinted), ["P9 1 2 3 4"]);
+    let parts = supporters(&hinted.findings[0]);
+    assert!(parts.contains(&("P3 3 4".to_owned(), Relation::PartOf)), "{parts:?}");
+}
+
+#[test]
+fn what_belongs_together_never_comes_before_what_is_more_suspicious() {
+    let mut traces = TWO_TORN_PAIRS.to_vec();
+    traces.push((Fail, "1w a 1, 2w a 2, 2w b 3, 1w b 4"));
+    let hinted = found_with(&traces, vec![belong_together("c", "d")]);
+    assert_eq!(leaders(&hinted), ["P9 1 2 3 4", "P9 11 12 13 14"]);
+    assert_eq!(hinted.findings.iter().map(|one| one.rank).collect::<Vec<_>>(), [1, 2]);
+    assert!(hinted.findings[1].correlation.is_some(), "it is told all the same");
+}
+
+#[test]
+fn a_rule_about_other_accesses_or_one_of_the_variables_is_no_hint() {
+    let reads = NamedRule {
+        sides: ["c", "d"].map(|name| (name.to_owned(), AccessType::Read)),
+        ..belong_together("c", "d")
+    };
+    let hinted = found_with(&TWO_TORN_PAIRS, vec![reads, belong_together("c", "e")]);
+    assert_eq!(hinted, found(&TWO_TORN_PAIRS));
 }

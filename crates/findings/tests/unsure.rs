@@ -68,8 +68,12 @@ fn found(runs: &[(Label, &str)]) -> Findings {
         .map(|((&(label, _), patterns), number)| LabelledRun { number, label, patterns })
         .collect::<Vec<_>>();
     let conclusion = conclude(labelled, Formula::Jaccard).unwrap();
-    let choices =
-        Choices { working_folder: PathBuf::from("/"), most_findings: 10, most_supporters: 20 };
+    let choices = Choices {
+        working_folder: PathBuf::from("/"),
+        most_findings: 10,
+        most_supporters: 20,
+        correlations: Vec::new(),
+    };
     let all = reconstructed(runs);
     let findings = describe(&conclusion, &TestNames, &choices);
     findings.with_reconstructions(&ReconstructionWords::new(&all, &TestNames, &choices))

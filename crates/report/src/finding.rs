@@ -77,7 +77,12 @@ fn why(finding: &Finding, style: &Style) -> String {
         }
         false => "",
     };
-    paragraph(&format!("{sentence}{cut_short}"), style.columns(), "")
+    let together = finding
+        .correlation
+        .as_ref()
+        .map(|known| format!(" {}", with_short_names(&printable(&known.sentence), NAME_COLUMNS)));
+    let together = together.unwrap_or_default();
+    paragraph(&format!("{sentence}{cut_short}{together}"), style.columns(), "")
 }
 
 /// So many are told.

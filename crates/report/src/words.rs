@@ -2,6 +2,7 @@
 
 use unpick_findings::{
     AccessKind, Class, Confirmation, Confirmed, Finding, FindingAccess, Frame, HeldLock,
+    TORN_AT_FIRST, TORN_AT_SECOND,
 };
 
 use crate::layout::{cut_front, printable};
@@ -68,6 +69,7 @@ pub fn pattern(finding: &Finding) -> &'static str {
         "P7" => "a read and a write, another thread's write between them",
         "P8" => "two writes, another thread's write between them",
         "P9" | "P10" | "P11" => "written by two threads in different order",
+        TORN_AT_FIRST | TORN_AT_SECOND => "accessed together, another thread's access between them",
         _ => "read together while another thread writes them",
     }
 }

@@ -91,6 +91,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
         origin: Origin::Correlated,
         invariants: Vec::new(),
         reconstruction: None,
+        correlation: None,
     }
 }
 

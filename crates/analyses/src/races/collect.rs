@@ -7,7 +7,7 @@ use unpick_events::Site;
 use unpick_recording::{Event, Recording};
 
 use super::around::{Around, SyncStep, around};
-use super::extension::{CorrelationSource, Namer, extend, seen_sites};
+use super::extension::{CorrelationSource, NamedRule, Namer, extend, seen_sites};
 use super::pairs::{RacingPair, RacingPairs};
 use super::result::{Detector, Race, RaceStep, RunRaces, StepsAround, TornRace};
 use super::{RaceAccess, is_synchronisation};
@@ -33,6 +33,7 @@ pub struct Collector {
     races: BTreeMap<[u32; 2], Race>,
     torn: BTreeMap<[u32; 3], TornRace>,
     correlations: Option<u32>,
+    rules: Vec<NamedRule>,
     left_out: u64,
     processes: u32,
     is_full: bool,
@@ -56,6 +57,7 @@ impl Default for Collector {
             races: BTreeMap::new(),
             torn: BTreeMap::new(),
             correlations: None,
+            rules: Vec::new(),
             left_out: 0,
             processes: 0,
             is_full: true,
@@ -110,8 +112,16 @@ impl Collector {
         let accesses = found.torn.iter().flat_map(|torn| [&torn.first, &torn.second, &torn.remote]);
         let moments = self.moments_of(&mut process, accesses.map(|one| &one.access));
         for torn in &found.torn {
-            self.note_torn(&mut process, torn, &found.rules[torn.rule], &moments);
+            self.note_torn(&mut process, torn, &found.rules[torn.rule].text, &moments);
         }
+        let is_new = |rule: &NamedRule| !self.rules.iter().any(|known| known.sides == rule.sides);
+        let new: Vec<NamedRule> = found.rules.into_iter().filter(is_new).collect();
+        self.rules.extend(new);
+    }
+
+    /// The rules that the extension has looked at.
+    pub fn rules(&self) -> &[NamedRule] {
+        &self.rules
     }
 
     /// Takes in a torn unit, unless the accesses in conflict race by themselves.

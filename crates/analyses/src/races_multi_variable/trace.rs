@@ -19,7 +19,7 @@ use crate::races_happens_before::{ThreadClocks, VectorClock};
 /// What is further apart in a thread does not belong together: so many of its events.
 const LARGEST_DISTANCE: u64 = 1000;
 /// Static variables further apart than this are of different objects.
-const LARGEST_OBJECT: u64 = 4096;
+pub const LARGEST_OBJECT: u64 = 4096;
 /// So many accesses of a thread at a site are kept.
 const MOST_OF_SITE: u32 = 32;
 

@@ -1,6 +1,7 @@
 //! Forces the orders of a race, one after the other: does one of them make the program fail?
 //!
 //! Takes   a race.      Gives  how often each order came about and failed, and what that makes of the race.
+//! Invents harm where an order brings along another that does it: what is confirmed makes the program fail, it need not be all there is to it.
 //! Cost    some runs to find out how an order is best forced, as many as are asked for of each order, and as many of its inverse and left
 //!         alone where runs failed.
 
@@ -13,7 +14,7 @@ use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Trials};
 
 use super::trying::Trying;
-use crate::calibration::calibrated;
+use crate::calibration::{Waiting, calibrated_waiting};
 use crate::reproduce::Tally;
 use crate::terminal;
 
@@ -52,9 +53,11 @@ impl Trying<'_> {
                 return Ok(untried(order, &nothing, &problem.in_one_line()));
             }
         };
-        let time = self.time_left().map_or(TIME_PER_ORDER, |left| left.min(TIME_PER_ORDER));
-        let plan = calibrated(self.forcing, usual.clone(), self.plan, Some(time))?;
-        let forced = self.repeat(Some(&plan), bar)?;
+        let (plan, forced) = self.force(Waiting::AtSteps, &usual, bar)?;
+        let (plan, forced) = match forced.hits {
+            0 if self.may_go_on() => self.force(Waiting::Anywhere, &usual, bar)?,
+            _ => (plan, forced),
+        };
         let has_failed = forced.failed_hits > 0;
         let confirmed = has_failed.then(|| self.compare(&usual, &plan, &forced, plain, bar));
         Ok(ForcedOrder {
@@ -65,6 +68,21 @@ impl Trying<'_> {
             obstacle: (forced.hits == 0).then(|| obstacle(&forced, &plan)),
             ..untried(order, &plan, "")
         })
+    }
+
+    /// Who waits where its function begins brings other orders along, which may be what makes the program fail: so that is done only for an
+    /// order that does not come about else.
+    fn force(
+        &self,
+        waiting: Waiting,
+        usual: &Plan,
+        bar: &ProgressBar,
+    ) -> Result<(Plan, Tally), Problem> {
+        let time = self.time_left().map_or(TIME_PER_ORDER, |left| left.min(TIME_PER_ORDER));
+        let usual = usual.clone();
+        let plan = calibrated_waiting(waiting, self.forcing, usual, self.plan, Some(time))?;
+        let tally = self.repeat(Some(&plan), bar)?;
+        Ok((plan, tally))
     }
 
     /// What the inverse order, and runs left alone, say about runs that failed.

@@ -18,7 +18,9 @@ use unpick_run_store::{Store, StoredRun};
 use crate::conclude::{View, no_findings, unseen_orders_of};
 use crate::confirm::{self, Trying};
 use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
+use crate::hints;
 use crate::hunt::course::Course;
+use crate::hunt::torn::{torn_orders, woven};
 use crate::reproduce::Tally;
 use crate::show::{self, FINDINGS_FILE};
 use crate::supported::Guidance;
@@ -47,7 +49,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What a hunt that is resumed has tried is not tried again; orders into invariants that were never challenged come first.
+    /// What a hunt that is resumed has tried is not tried again; orders into invariants that were never challenged come first, and units
+    /// of variables that belong together are torn before others.
     pub fn begin(
         store: &Store,
         runs: &[StoredRun],
@@ -55,16 +58,17 @@ impl Trial {
         resume: bool,
         guidance: Option<&Guidance>,
     ) -> Result<Trial, Problem> {
-        let (mut orders, all) = unseen_orders_of(store, runs, view)?;
+        let (orders, all) = unseen_orders_of(store, runs, view)?;
+        let unnamed = all - orders.len();
+        let hunted = Hunted::of_store(store)?;
+        let forcing = Forcing::new(store.folder(), &hunted, &JudgeOptions::default(), &[])?;
+        let mut orders = woven(orders, hinted(store, &forcing));
         if let Some(guidance) = guidance {
             guidance.sort_orders(&mut orders);
         }
-        let unnamed = all - orders.len();
         let (earlier, found_earlier) =
             if resume { tried_earlier(store) } else { Default::default() };
         orders.retain(|order| !earlier.iter().any(|tried| tried.is_of(order)));
-        let hunted = Hunted::of_store(store)?;
-        let forcing = Forcing::new(store.folder(), &hunted, &JudgeOptions::default(), &[])?;
         let mut active = Active { remaining: (orders.len() + unnamed) as u32, ..Active::default() };
         earlier.into_iter().for_each(|order| active.add(order));
         Ok(Trial {
@@ -176,6 +180,18 @@ impl Trial {
         }
         Ok(verdict)
     }
+}
+
+/// Orders of variables that belong together, if the store knows of any. What goes wrong here takes nothing from the others.
+fn hinted(store: &Store, forcing: &Forcing) -> Vec<Finding> {
+    let rules = hints::rules(store.folder());
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    torn_orders(store, forcing, rules).unwrap_or_else(|problem| {
+        eprintln!("unpick: correlations are not tried: {}", problem.in_one_line());
+        Vec::new()
+    })
 }
 
 fn tried(order: &Finding, steps: &[String], tally: &Tally) -> TriedOrder {

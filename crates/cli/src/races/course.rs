@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
-use unpick_analyses::races::{Collector, RunRaces};
+use unpick_analyses::races::{Collector, NamedRule, RunRaces};
 use unpick_findings::{Names, NumberedCycle};
 use unpick_names::KnownRecording;
 use unpick_problem::Problem;
@@ -30,6 +31,8 @@ pub struct LookedAt {
     /// Locks that its threads took in different orders.
     cycles: Vec<NumberedCycle>,
     has_more_cycles: bool,
+    /// Correlations that were looked at.
+    rules: Vec<NamedRule>,
     /// Nothing is missing in the recordings.
     is_complete: bool,
 }
@@ -53,6 +56,17 @@ impl Looked {
 
     pub fn cycles(&self) -> impl Iterator<Item = &NumberedCycle> {
         self.runs.iter().flat_map(|run| &run.cycles)
+    }
+
+    /// Correlations that were looked at in any run, each once.
+    pub fn rules(&self) -> Vec<NamedRule> {
+        let mut rules: Vec<NamedRule> = Vec::new();
+        for rule in self.runs.iter().flat_map(|run| &run.rules) {
+            if !rules.iter().any(|known| known.sides == rule.sides) {
+                rules.push(rule.clone());
+            }
+        }
+        rules
     }
 
     pub fn is_complete(&self) -> bool {
@@ -109,7 +123,13 @@ pub fn run(
     let mut looked = Looked { runs: Vec::new(), command, written_as };
     let mut builds = Builds::default();
     for _ in 0..races.runs {
-        let judged = run_once(races, invocation, &perturbation.next(Lacking::Passing))?;
+        let run = FullRun {
+            store: Store::at(&races.store),
+            timeout: races.timeout,
+            limit: races.limit,
+            draw: Some(perturbation.next(Lacking::Passing)),
+        };
+        let judged = record_in_full(&run, invocation)?;
         let one = look_at(&judged.run.folder, correlated)?;
         builds.add(one.number, &one.races.code)?;
         let found = (one.races.races.len() + one.races.torn.len()) as u64;
@@ -127,18 +147,37 @@ pub fn run(
     Ok(looked)
 }
 
+/// How a run is made that is looked at.
+pub struct FullRun {
+    pub store: Store,
+    pub timeout: Duration,
+    pub limit: u64,
+    /// None: without delays.
+    pub draw: Option<Draw>,
+}
+
+impl Default for FullRun {
+    fn default() -> FullRun {
+        let store = Store::at(Store::default_folder());
+        FullRun { store, timeout: Duration::from_secs(600), limit: 4 << 30, draw: None }
+    }
+}
+
 /// Runs the program once, in full. How it ends is no matter here, so the run has no label and belongs to no hunt.
-fn run_once(races: &Races, invocation: &Invocation, draw: &Draw) -> Result<Judged, Problem> {
-    let mut options = RunOptions { full: true, limit: races.limit, ..RunOptions::default() };
-    draw.delays.put_into(&mut options);
+pub fn record_in_full(run: &FullRun, invocation: &Invocation) -> Result<Judged, Problem> {
+    let mut options = RunOptions { full: true, limit: run.limit, ..RunOptions::default() };
+    if let Some(draw) = &run.draw {
+        draw.delays.put_into(&mut options);
+    }
+    let seed = run.draw.as_ref().map_or_else(fresh_seed, |draw| draw.seed);
     let plan = Plan {
         invocation: invocation.clone(),
-        store: Store::at(&races.store),
-        choices: Choices { options, seed: draw.seed },
+        store: run.store.clone(),
+        choices: Choices { options, seed },
     };
     let judged = attempt(&Attempt {
         plan: &plan,
-        limits: &Limits { timeout: races.timeout, grace: GRACE, output: OUTPUT_BYTES },
+        limits: &Limits { timeout: run.timeout, grace: GRACE, output: OUTPUT_BYTES },
         judge: &Judge { conditions: Vec::new(), oracle: None },
         hunt: None,
         own_folder: false,
@@ -195,7 +234,7 @@ fn last_full(store: &Store) -> Result<PathBuf, Problem> {
 }
 
 /// Looks at the recordings in the folder of a run.
-fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, Problem> {
+pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, Problem> {
     let run = Run::open(folder)?;
     let number = run_number(folder).unwrap_or(0);
     let mut collector = Collector::default();
@@ -214,11 +253,12 @@ fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, Probl
         cycles.extend(of_process);
         has_more_cycles |= is_cut;
     }
+    let rules = collector.rules().to_vec();
     let races = collector.finish();
     if !races.is_full {
         return Err(not_full(folder));
     }
-    Ok(LookedAt { number, races, cycles, has_more_cycles, is_complete })
+    Ok(LookedAt { number, races, cycles, has_more_cycles, rules, is_complete })
 }
 
 fn not_full(folder: &Path) -> Problem {

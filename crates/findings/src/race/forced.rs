@@ -149,6 +149,11 @@ impl RaceFinding {
             let before = earlier.iter().find(|before| before.is_same(race));
             race.forced = before.and_then(|before| before.forced.clone());
         }
+        RaceFinding::sort_by_mark(races);
+    }
+
+    /// What makes the program fail comes first, what is benign so far last; all else stays as it is.
+    pub fn sort_by_mark(races: &mut [RaceFinding]) {
         races.sort_by_key(RaceFinding::place_by_mark);
     }
 
@@ -163,13 +168,20 @@ impl RaceFinding {
         builds
     }
 
-    /// What makes the program fail comes first, what is benign so far last; all else stays as it is.
     fn place_by_mark(&self) -> u8 {
         match self.mark() {
-            Some(RaceMark::Confirmed) => 0,
-            Some(RaceMark::FailsAnyway | RaceMark::NotForced) | None => 1,
-            Some(RaceMark::BenignSoFar) => 2,
+            Some(RaceMark::Confirmed) if self.is_cause() => 0,
+            Some(RaceMark::Confirmed) => 1,
+            Some(RaceMark::FailsAnyway | RaceMark::NotForced) | None => 2,
+            Some(RaceMark::BenignSoFar) => 3,
         }
+    }
+
+    /// Whether one of its orders makes the program fail, and its inverse never does.
+    fn is_cause(&self) -> bool {
+        let orders = self.forced.iter().flat_map(|forced| &forced.orders);
+        let mut verdicts = orders.filter_map(|order| order.confirmed);
+        verdicts.any(|confirmed| confirmed.verdict == Confirmation::Cause)
     }
 
     pub fn mark(&self) -> Option<RaceMark> {

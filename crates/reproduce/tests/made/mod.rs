@@ -88,6 +88,7 @@ pub fn finding(pattern: PatternId) -> Finding {
         origin: Origin::Correlated,
         invariants: Vec::new(),
         reconstruction: None,
+        correlation: None,
     }
 }
 
