@@ -92,6 +92,15 @@ impl CodeNames {
         problems.chain(loaded.symbols.notes()).collect()
     }
 
+    /// Sources that were compiled without hooks although their module has some; of these modules, and those asked for so far.
+    pub fn without_hooks(&self, modules: &[CodeModule]) -> Vec<String> {
+        let mut loaded = self.loaded();
+        for module in modules {
+            loaded.address(module, 0);
+        }
+        loaded.symbols.without_hooks()
+    }
+
     /// Somebody who panicked while asking has left nothing half done: answers are only ever added.
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)

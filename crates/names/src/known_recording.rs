@@ -32,6 +32,12 @@ impl<'r> KnownRecording<'r> {
         KnownRecording { recording, names, addresses, lock_steps, states }
     }
 
+    /// Sources of the program that were compiled without hooks although others were compiled with: what they do is not seen.
+    pub fn without_hooks(&self) -> Vec<String> {
+        let modules: Vec<CodeModule> = self.recording.modules().iter().map(code_module).collect();
+        self.names.without_hooks(&modules)
+    }
+
     /// Of several modules that share the low bits, one with instrumented code there is the likeliest.
     fn find_address(&self, site: Site) -> Option<u64> {
         let modules = self.recording.modules().iter();

@@ -11,6 +11,9 @@ use gimli::AttributeValue;
 use crate::debug_info::DebugInfo;
 use crate::elf_file::{Bytes, Dwarf};
 
+/// By which gcc puts hooks in.
+const HOOKS_OPTION: &str = "-fsanitize=thread";
+
 /// An entry of the debug info.
 pub type Entry = gimli::DebuggingInformationEntry<Bytes>;
 /// An attribute's value.
@@ -94,6 +97,21 @@ impl DwarfUnits {
             self.signatures.insert(type_signature.0, entry);
         }
         self.units.push(LoadedUnit { dwarf, unit });
+    }
+
+    /// Sources with code that gcc compiled without ThreadSanitizer's hooks, as its list of options says. Other compilers keep none.
+    pub fn without_hooks(&self) -> Vec<String> {
+        (0..self.count()).filter_map(|unit| self.source_without_hooks(unit)).collect()
+    }
+
+    fn source_without_hooks(&self, unit: usize) -> Option<String> {
+        let mut entries = self.unit(unit).unit.entries();
+        let root = entries.next_dfs().ok()??;
+        let has_code = [gimli::DW_AT_low_pc, gimli::DW_AT_ranges];
+        let has_code = has_code.into_iter().any(|name| root.attr_value(name).is_some());
+        let producer = self.text(unit, root.attr_value(gimli::DW_AT_producer)?)?;
+        let is_plain = is_of_gcc_with_options(&producer) && !producer.contains(HOOKS_OPTION);
+        (has_code && is_plain).then(|| self.name_of(unit, root)).flatten()
     }
 
     pub fn count(&self) -> usize {
@@ -208,3 +226,8 @@ impl DwarfUnits {
 
 /// A concrete function refers to its abstract instance, that to its declaration; more is a damaged file.
 const MOST_ORIGINALS: usize = 4;
+
+/// `GNU C17 12.2.0 -mtune=generic -g`: C or C++, and the options were kept.
+fn is_of_gcc_with_options(producer: &str) -> bool {
+    producer.starts_with("GNU C") && producer.contains(" -")
+}

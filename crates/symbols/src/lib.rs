@@ -143,6 +143,11 @@ impl Symbols {
         names.map(|names| unit_sources::own_sources(&names.units)).unwrap_or_default()
     }
 
+    /// Sources that were compiled without hooks although their module has some: what they do is not seen. As far as compilers tell.
+    pub fn without_hooks(&self) -> Vec<String> {
+        self.modules.iter().flat_map(Module::without_hooks).collect()
+    }
+
     /// The place of the call that returns to `address`. Always an answer: at worst the bare address.
     pub fn place(&self, address: u64) -> Arc<Place> {
         if let Some(place) = self.places.borrow().get(&address) {

@@ -120,6 +120,13 @@ impl Module {
         self.names.get_or_init(|| self.debug_info().map(DebugNames::read)).as_ref()
     }
 
+    /// Sources of a module with hooks that were compiled without, as far as their compiler tells.
+    pub fn without_hooks(&self) -> Vec<String> {
+        let is_looked_at = self.is_own() && self.symbols().instrumented;
+        let debug_info = is_looked_at.then(|| self.debug_info()).flatten();
+        debug_info.map_or_else(Vec::new, |info| DwarfUnits::read(info).without_hooks())
+    }
+
     /// What went wrong when the file was opened; nothing if nobody asked yet.
     pub fn problem(&self) -> Option<&Problem> {
         self.file.get()?.as_ref().err()?.as_ref()
@@ -128,15 +135,18 @@ impl Module {
     /// What a reader should know about names in this module; nothing if nobody asked yet.
     pub fn note(&self) -> Option<String> {
         let opened = self.file.get()?.is_ok();
-        // Nobody compiles the system's own libraries again.
-        let is_own = !["/lib", "/usr/lib"].iter().any(|folder| self.info.path.starts_with(folder));
-        let without = opened && is_own && self.debug_info.get()?.is_none();
+        let without = opened && self.is_own() && self.debug_info.get()?.is_none();
         without.then(|| {
             format!(
                 "{} has no debug info: places in it are shown as function or module and offset; compile it with -g",
                 self.info.path.display()
             )
         })
+    }
+
+    /// Nobody compiles the system's own libraries again.
+    fn is_own(&self) -> bool {
+        !["/lib", "/usr/lib"].iter().any(|folder| self.info.path.starts_with(folder))
     }
 
     pub fn in_file(&self, address: u64) -> u64 {
