@@ -22,6 +22,8 @@ pub struct Report {
     /// All places it names: `name.c:12`.
     pub places: BTreeSet<String>,
     pub text: String,
+    /// By the detector that is compared; else it is one more alarm that a user gets.
+    pub is_compared: bool,
 }
 
 /// What was said in all runs.
@@ -32,6 +34,8 @@ pub struct Said {
     pub reporting: u32,
     /// Runs with a report that names a line of the race.
     pub right_place: u32,
+    /// Runs with any report at all, by whatever detectors there are.
+    pub alarming: u32,
     /// The first report, for people.
     pub example: Option<String>,
 }
@@ -50,12 +54,14 @@ impl Said {
     }
 
     fn add(&mut self, reports: &[Report], lines: &BTreeSet<String>) {
-        let is_right = |report: &Report| !report.places.is_disjoint(lines);
+        let is_right = |report: &&Report| !report.places.is_disjoint(lines);
+        let compared = || reports.iter().filter(|report| report.is_compared);
         self.runs += 1;
-        self.reporting += u32::from(!reports.is_empty());
-        self.right_place += u32::from(reports.iter().any(is_right));
+        self.reporting += u32::from(compared().next().is_some());
+        self.right_place += u32::from(compared().any(|report| is_right(&report)));
+        self.alarming += u32::from(!reports.is_empty());
         if self.example.is_none() {
-            self.example = reports.first().map(|report| report.text.clone());
+            self.example = compared().next().map(|report| report.text.clone());
         }
     }
 
@@ -98,6 +104,7 @@ mod tests {
             let report = |place: &&str| Report {
                 places: BTreeSet::from([(*place).to_owned()]),
                 text: String::new(),
+                is_compared: true,
             };
             said.add(&run.iter().map(report).collect::<Vec<_>>(), &lines);
         }
@@ -119,6 +126,15 @@ mod tests {
         assert!(!elsewhere.is_right(Verdict::Racy));
         assert_eq!(elsewhere.words(Verdict::Racy), "racy, elsewhere");
         assert_eq!(elsewhere.words(Verdict::Clean), "racy");
+    }
+
+    #[test]
+    fn what_another_detector_reports_is_an_alarm_and_no_verdict() {
+        let mut said = Said::default();
+        let (places, text) = (BTreeSet::from(["a.c:3".to_owned()]), String::new());
+        said.add(&[Report { places, text, is_compared: false }], &BTreeSet::new());
+        assert!(said.is_right(Verdict::Clean));
+        assert_eq!((said.alarming, said.example), (1, None));
     }
 
     #[test]

@@ -93,6 +93,8 @@ fn program_figures(judged: &[Judged]) -> Vec<Figure> {
         (of_verdict.filter(|one| one.own_is_right()).count(), all)
     };
     let (racy, clean) = (right(Verdict::Racy), right(Verdict::Clean));
+    let is_quiet = |one: &&Judged| one.program.verdict == Verdict::Clean && one.own.alarming == 0;
+    let quiet = (judged.iter().filter(is_quiet).count(), clean.1);
     let explained = judged.iter().filter(|one| one.is_explained()).count();
     let count = |(part, whole): (usize, usize)| format!("{part} of {whole}");
     vec![
@@ -113,6 +115,13 @@ fn program_figures(judged: &[Judged]) -> Vec<Figure> {
             target: "all".to_owned(),
             measured: count(clean),
             verdict: verdict(clean.0 == clean.1),
+        },
+        Figure {
+            name: "clean programs: no alarm by either detector, as `unpick races` is by default"
+                .to_owned(),
+            target: "all".to_owned(),
+            measured: count(quiet),
+            verdict: verdict(quiet.0 == quiet.1),
         },
         Figure {
             name: "ThreadSanitizer right, or wrong as explained".to_owned(),

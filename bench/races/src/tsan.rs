@@ -44,7 +44,11 @@ fn reports(text: &str) -> Option<Vec<Report>> {
         return None;
     }
     let parts = text.split("WARNING: ThreadSanitizer: ").skip(1);
-    Some(parts.map(|part| Report { places: places(part), text: part.to_owned() }).collect())
+    Some(
+        parts
+            .map(|part| Report { places: places(part), text: part.to_owned(), is_compared: true })
+            .collect(),
+    )
 }
 
 /// Every `name.c:12` in lines like `#0 work racy/name.c:12 (name+0x11d0)`.
