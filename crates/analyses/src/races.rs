@@ -9,11 +9,13 @@ mod byte_map;
 mod collect;
 mod extension;
 mod lives;
+mod moments;
 mod pairs;
 mod result;
 
 pub use access::{PAST_TURN, RaceAccess, stretches};
-pub use around::Deed;
+pub(crate) use around::step_of;
+pub use around::{Deed, SyncStep};
 pub use byte_map::ByteMap;
 pub use collect::Collector;
 pub use extension::{CorrelationSource, NamedAccess, NamedRule, Namer};

@@ -16,16 +16,19 @@
 
 mod barriers;
 mod clocks;
+mod firm;
 mod location;
 mod order;
+mod sections;
 
 use unpick_recording::{Action, Event, Recording};
 
 use crate::knowledge::Knowledge;
 use crate::races::{ByteMap, Lives, RaceAccess, RacingPairs, stretches};
 pub(crate) use clocks::VectorClock;
+pub use firm::FirmOrder;
 use location::{Accesses, Dated};
-pub(crate) use order::ThreadClocks;
+pub use order::ThreadClocks;
 
 /// The races of a recording.
 pub fn races(recording: &Recording, knowledge: &dyn Knowledge) -> RacingPairs {

@@ -14,6 +14,7 @@
 //! variable, we name two accesses: the one that left no lock, and the latest of another thread in conflict with it, preferably one
 //! without a lock in common. `tests/lockset_oracles.rs` has a naive version.
 
+mod firmness;
 mod holdings;
 mod location;
 mod lock_sets;
@@ -24,6 +25,7 @@ use unpick_recording::{Action, Event, Recording};
 use crate::knowledge::Knowledge;
 use crate::races::{ByteMap, Lives, RaceAccess, RacingPairs, stretches};
 use crate::races_happens_before::ThreadClocks;
+pub use firmness::{Firmness, firmness};
 use holdings::Holdings;
 use location::{Guarded, Protection};
 use lock_sets::{LockSet, LockSets};

@@ -164,6 +164,31 @@ fn a_write_from_before_the_bytes_were_shared_can_tear_a_unit_too() {
     assert_eq!(trace.verdicts(), [(true, true)]);
 }
 
+/// The runtime remembers 16 bits of when such a write was made, and takes it for as late as it can be.
+#[test]
+fn a_lock_of_the_moment_at_which_a_write_can_have_been_made_keeps_it_out_in_a_long_run() {
+    const TURN: u32 = 1 << 16;
+    let torn = |lock_of_write| {
+        let mut trace = Trace::new().event(1, Kind::ThreadCreate, 2);
+        trace = trace.event(1, Kind::Acquire, lock_of_write);
+        let ordinal = trace.0.events_of(ThreadId(1)) + TURN;
+        trace = trace.event(1, Kind::SemaphorePost, 0x9000);
+        trace = trace.event(1, Kind::Release, lock_of_write);
+        while trace.0.events_of(ThreadId(1)) < ordinal + 1 {
+            trace = trace.event(1, Kind::SemaphorePost, 0x9000);
+        }
+        let past =
+            Past { kind: PastKind::Write, thread: ThreadId(1), site: Site(site_of(1, X)), ordinal };
+        let read = |at| Draft::access(Kind::Read, at, 8).site(site_of(2, at)).context(LOOK);
+        trace = trace.event(2, Kind::Acquire, WHOLE);
+        trace.0.write(ThreadId(2), read(X).past(past));
+        trace.0.write(ThreadId(2), read(Y));
+        trace = trace.event(2, Kind::Release, WHOLE);
+        trace.torn().iter().filter(|torn| torn.unlocked).count()
+    };
+    assert_eq!((torn(WHOLE), torn(LOCK_OF_Y)), (0, 1));
+}
+
 #[test]
 fn variables_that_share_critical_sections_belong_together() {
     let mut trace = Trace::new();

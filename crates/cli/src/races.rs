@@ -9,6 +9,7 @@ mod confirming;
 mod correlated;
 mod course;
 mod kept;
+mod remarks;
 mod suppressed;
 
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ use crate::program::end_of_command_line;
 use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
 use crate::terminal;
-use crate::trained::{is_stdout, write_json};
+use crate::trained::is_stdout;
 use confirming::Confirming;
 pub use correlated::{Correlated, rules_in};
 use course::Looked;
@@ -42,7 +43,8 @@ use suppressed::Suppressed;
 pub const HELP: &str = "\
 Two detectors look at every access to memory that threads share. Happens-before reports accesses that no lock, condition, barrier, semaphore,
 once, thread start or join, atomic or fence orders. Lockset reports memory that no single lock protects every time: it also sees what this run
-happened to order, and reports what is ordered by other means than locks. What both find comes first.
+happened to order, by which thread came to a lock first. What both find comes first. What only lacks a lock, and is ordered by other means, or by
+what is handed over under one, is listed apart and is no race; --detector lockset counts it too.
 
 Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
 
@@ -147,7 +149,9 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     let looked = races.look(&mut correlated)?;
     let mut found = races.described(&looked)?;
     found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
-    let mut report = Report::new(&looked, found, races.deadlocks(&looked)?, &suppressed);
+    let (ordered, found) = found.into_iter().partition(|race| !races.counts(race));
+    let deadlocks = races.deadlocks(&looked)?;
+    let mut report = Report::new(&looked, found, ordered, deadlocks, &suppressed);
     report.take_over_marks(&races.store);
     if races.confirm {
         Confirming::new(&races.store, races.confirm_time, races.quiet).mark_all(&mut report);
@@ -163,6 +167,11 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
 impl Races {
     fn asks_for(&self, race: &RaceFinding) -> bool {
         self.detector.is_none_or(|asked| race.detectors.contains(&asked))
+    }
+
+    /// Who asks for lockset alone gets all that Eraser says; else what something firm orders is told of, and is no race.
+    fn counts(&self, race: &RaceFinding) -> bool {
+        self.detector == Some(RaceDetector::Lockset) || !race.is_ordered()
     }
 
     fn correlated(&self) -> Result<Correlated, Problem> {
@@ -207,7 +216,7 @@ impl Races {
         correlated: &Correlated,
     ) -> Result<(), Problem> {
         if let Some(to) = &self.json {
-            write_json(to, &report.to_json())?;
+            report.write_as_json(to)?;
             if is_stdout(to) {
                 return Ok(());
             }
@@ -217,6 +226,10 @@ impl Races {
         if !report.races.is_empty() {
             text += &format!("\n{}\n", unpick_report::races(&report.races, &style));
         }
+        if !report.ordered.is_empty() {
+            let ordered = unpick_report::ordered(&report.ordered, report.races.len(), &style);
+            text += &format!("\n{ordered}\n");
+        }
         if !report.deadlocks.is_empty() {
             text += &format!("\n{}\n", unpick_report::deadlocks(&report.deadlocks, &style));
         }
@@ -225,7 +238,7 @@ impl Races {
 
     fn summary(&self, looked: &Looked, report: &Report, correlated: &Correlated) -> String {
         let mut text = format!(
-            "{}{} in {}: {} of {} looked at\n",
+            "{}{}{} in {}: {} of {} looked at\n",
             match report.races.len() {
                 0 => "no race".to_owned(),
                 count => counted(count as u64, "race"),
@@ -233,6 +246,10 @@ impl Races {
             match report.deadlocks.len() {
                 0 => String::new(),
                 count => format!(", {}", counted(count as u64, "possible deadlock")),
+            },
+            match report.ordered.len() {
+                0 => String::new(),
+                count => format!(", {count} ordered without a lock in common"),
             },
             counted(looked.runs.len() as u64, "run"),
             counted(looked.events(), "event"),
@@ -261,23 +278,24 @@ impl Races {
 
     fn explain(&self, number: usize) -> Result<(), Problem> {
         let mut report = Report::read(&self.store)?;
-        let count = report.races.len();
+        let count = report.races.len() + report.ordered.len();
         if !(1..=count).contains(&number) {
             return Err(no_such_race(number, count, &self.store));
         }
-        let mark = report.races[number - 1].mark();
         if let Some(to) = &self.json {
-            report.races = report.races.drain(number - 1..number).collect();
-            return write_json(to, &report.to_json());
+            report.keep_only(number);
+            return report.write_as_json(to);
         }
+        let is_race = number <= report.races.len();
+        report.races.append(&mut report.ordered);
         let style = terminal::style_of_stdout(&self.store);
         let text = unpick_report::race(&report.races, number, &style).unwrap_or_default();
         let store = store_option(&self.store);
-        let next = match mark {
-            None => format!("unpick confirm{store} --race {number}"),
+        let next = match report.races[number - 1].mark() {
+            None if is_race => format!("unpick confirm{store} --race {number}"),
             Some(RaceMark::Confirmed) => format!("unpick pin{store} --race {number} > race.toml"),
-            Some(_) if number < count => format!("unpick races{store} --explain {}", number + 1),
-            Some(_) => format!("unpick races{store} --explain {number} --json -"),
+            _ if number < count => format!("unpick races{store} --explain {}", number + 1),
+            _ => format!("unpick races{store} --explain {number} --json -"),
         };
         print(&format!("{text}\nnext: {next}\n"))
     }

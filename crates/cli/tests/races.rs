@@ -1,74 +1,19 @@
 //! `unpick races` from the outside, with a program that races or not as it is told.
 
+mod races_scene;
 mod schemas;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
+use races_scene::{Scene, ran};
 use schemas::assert_valid;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/account.c");
 const TOTALS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/totals.c");
 
-/// A folder with the program.
-struct Scene {
-    folder: TempDir,
-}
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Scene {
-    fn new() -> Scene {
-        Scene::with(SOURCE)
-    }
-
-    fn with(source: &str) -> Scene {
-        let scene = Scene { folder: tempfile::tempdir().unwrap() };
-        fs::copy(source, scene.path("account.c")).unwrap();
-        let built = scene.unpick(&["cc", "-g", "-pthread", "account.c", "-o", "account"]);
-        assert_eq!(built.code, Some(0), "{}", built.stderr);
-        scene
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path());
-        command.env_remove("UNPICK_CC").env_remove("TSAN_OPTIONS");
-        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
-        command
-    }
-
-    fn unpick(&self, arguments: &[&str]) -> Ran {
-        ran(&mut self.command(arguments))
-    }
-
-    /// The races as JSON, and the exit code.
-    fn races(&self, options: &[&str], mode: &str) -> (Option<i32>, Value) {
-        let end = ["--json", "-", "--", "./account", mode];
-        let ran = self.unpick(&[&["races"], options, &end].concat());
-        let value: Value = serde_json::from_str(&ran.stdout)
-            .unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
-        assert_valid(&value, "races.schema.json");
-        (ran.code, value)
-    }
-}
-
-fn ran(command: &mut Command) -> Ran {
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+fn account() -> Scene {
+    Scene::with(SOURCE)
 }
 
 fn line_of_the_race() -> usize {
@@ -78,7 +23,7 @@ fn line_of_the_race() -> usize {
 
 #[test]
 fn a_forgotten_lock_is_found_by_both_detectors_and_explained() {
-    let scene = Scene::new();
+    let scene = account();
     let (code, report) = scene.races(&[], "racy");
     assert_eq!(code, Some(66));
     let race = &report["races"][0];
@@ -105,7 +50,7 @@ fn a_forgotten_lock_is_found_by_both_detectors_and_explained() {
 
 #[test]
 fn what_locks_or_joins_order_is_no_race() {
-    let scene = Scene::new();
+    let scene = account();
     for mode in ["locked", "joined"] {
         let (code, report) = scene.races(&["--runs", "2"], mode);
         assert_eq!((code, &report["races"]), (Some(0), &json!([])), "{mode}");
@@ -115,7 +60,7 @@ fn what_locks_or_joins_order_is_no_race() {
 
 #[test]
 fn the_last_full_run_is_looked_at_where_no_program_is_named() {
-    let scene = Scene::new();
+    let scene = account();
     let empty = scene.unpick(&["races"]);
     assert_eq!(empty.code, Some(2));
     assert!(empty.stderr.contains("no full run"), "{}", empty.stderr);
@@ -136,7 +81,7 @@ fn the_last_full_run_is_looked_at_where_no_program_is_named() {
 
 #[test]
 fn suppressions_of_thread_sanitizer_are_honoured_and_counted() {
-    let scene = Scene::new();
+    let scene = account();
     fs::write(scene.path("quiet.txt"), "# known\nrace:^deposit$\nrace:never\n").unwrap();
     let (code, report) = scene.races(&["--suppressions", "quiet.txt"], "racy");
     assert_eq!(code, Some(0));
@@ -156,7 +101,7 @@ fn suppressions_of_thread_sanitizer_are_honoured_and_counted() {
 
 #[test]
 fn a_program_that_is_not_built_with_unpick_is_told() {
-    let scene = Scene::new();
+    let scene = account();
     let told = scene.unpick(&["races", "--", "true"]);
     assert_eq!(told.code, Some(2));
     assert!(told.stderr.contains("not built with Unpick"), "{}", told.stderr);
@@ -164,7 +109,7 @@ fn a_program_that_is_not_built_with_unpick_is_told() {
 
 #[test]
 fn one_detector_can_be_asked_alone() {
-    let scene = Scene::new();
+    let scene = account();
     for detector in ["happens-before", "lockset"] {
         let (code, report) = scene.races(&["--detector", detector], "racy");
         assert_eq!(code, Some(66));
@@ -292,4 +237,36 @@ fn variables_that_belong_together_must_not_be_torn_apart() {
     let broken = scene.unpick(&["races", "--correlations", "rules.json", "--", "./account"]);
     assert_eq!(broken.code, Some(2));
     assert!(broken.stderr.contains("the correlations cannot be used"), "{}", broken.stderr);
+}
+
+/// MUVI's Fig. 2, with the correlations that `unpick correlate` finds in its source.
+#[test]
+fn what_correlate_says_of_a_source_is_torn_in_its_program_and_not_in_the_fixed_twin() {
+    const SUBJECT: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../subjects/property-cache/property_cache.c");
+    let scene = Scene::with(SUBJECT);
+    let found = scene.unpick(&["correlate", "--json", "rules.json", "account.c"]);
+    if found.stderr.contains("libclang") && std::env::var_os("CI").is_none() {
+        eprintln!("skipped: libclang is not installed");
+        return;
+    }
+    assert_eq!(found.code, Some(0), "{}{}", found.stdout, found.stderr);
+    let options = ["--correlations", "rules.json"];
+    let end = ["--json", "-", "--", "./account"];
+    let look = || {
+        let ran = scene.unpick(&[&["races"][..], &options, &end].concat());
+        (ran.code, serde_json::from_str::<Value>(&ran.stdout).unwrap())
+    };
+    let (code, report) = look();
+    assert_valid(&report, "races.schema.json");
+    assert_eq!((code, report["races"].as_array().unwrap().len()), (Some(66), 1), "{report:#}");
+    let race = &report["races"][0];
+    assert!(race["detectors"].as_array().unwrap().contains(&json!("lockset")));
+    let correlation = race["correlated"]["correlation"].as_str().unwrap();
+    assert!(correlation.contains("empty") && correlation.contains("table"), "{correlation}");
+
+    let fixed = ["cc", "-g", "-pthread", "-DFIXED", "account.c", "-o", "account"];
+    assert_eq!(scene.unpick(&fixed).code, Some(0));
+    let (code, report) = look();
+    assert_eq!((code, &report["races"]), (Some(0), &json!([])));
 }

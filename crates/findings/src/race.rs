@@ -2,13 +2,14 @@
 //!
 //! Takes   the races of some runs, and names.      Gives  one finding per pair of the user's own source lines, ranked.
 //!
-//! Ranked: what both detectors find comes first, then what is unordered, then what has no lock in common; the user's own code comes
-//! before libraries; then what more runs show.
+//! Ranked: what both detectors find comes first, then what is unordered, then what has no lock in common, last of that what something
+//! else orders; the user's own code comes before libraries; then what more runs show.
 
 mod forced;
 mod orders;
 mod steps;
 mod torn;
+mod words;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use unpick_analyses::ranking::{
 
 use crate::correlated::{FindingCorrelation, without_origin};
 use crate::describe::{AccessWords, Choices};
-use crate::finding::{AccessKind, FindingAccess};
+use crate::finding::FindingAccess;
 use crate::names::{Frame, Names};
 use crate::places::Places;
 pub use forced::{ForcedOrder, ForcedRace, RaceMark};
@@ -50,6 +51,12 @@ pub struct RaceFinding {
     /// How often it happened, in all runs, as either detector counts.
     pub unordered: u64,
     pub unlocked: u64,
+    /// Of what lockset alone finds: how often nothing ordered the two but which thread came to a lock first.
+    #[serde(default)]
+    pub loose: u64,
+    /// And what did order them otherwise.
+    #[serde(default)]
+    pub ordered_by: Option<StepWords>,
     /// The runs that show it.
     pub runs: u32,
     /// The run that accesses, calls, locks and steps are of.
@@ -60,6 +67,9 @@ pub struct RaceFinding {
     pub accesses: Vec<FindingAccess>,
     /// What the two threads synchronised by around these accesses.
     pub steps: Vec<ThreadSteps>,
+    /// When the access without calls was made is not known exactly: its locks and steps may be those of a later moment.
+    #[serde(default)]
+    pub undated: bool,
     /// Of a race of several variables: the access that belongs to the first one. The two accesses alone do not race.
     #[serde(default)]
     pub correlated: Option<CorrelatedAccess>,
@@ -127,9 +137,15 @@ pub fn describe_races(
     found
 }
 
-/// Whether code without hooks copies or clears memory of its own, by functions that are seen, under locks that are not.
+/// Whether code without hooks copies or clears memory of its own, by functions that are seen, under locks that are not. Of an access from
+/// before bytes were shared it is not known whether it was such a one: then it is enough if nobody with hooks called the other.
 fn is_inside_library(race: &RaceFinding) -> bool {
-    !race.own_code && race.accesses.iter().all(|access| access.library)
+    let is_untold = |access: &FindingAccess| access.calls.is_empty();
+    let may_be = |access: &FindingAccess| access.library || is_untold(access);
+    let is_without_hooks = |access: &FindingAccess| access.library && is_untold(access);
+    let all_library = race.accesses.iter().all(|access| access.library);
+    let one_is = race.accesses.iter().any(is_without_hooks) && race.accesses.iter().all(may_be);
+    !race.own_code && (all_library || one_is)
 }
 
 /// Accesses and objects of a run, with the numbers of the code book.
@@ -167,11 +183,14 @@ fn described(race: &Race, run: u64, examples: &Examples, words: &AccessWords<'_>
         allocated_at: allocated_at(both[0], words),
         unordered: race.happens_before,
         unlocked: race.lockset,
+        loose: race.loose,
+        ordered_by: race.ordered_by.map(|step| StepWords::of(&step, &examples.objects, words)),
         runs: 1,
         example_run: run,
         own_code: both.iter().any(|access| words.is_own_access(access)),
         accesses,
         steps: steps.collect(),
+        undated: race.is_undated,
         correlated: None,
         ways: Vec::new(),
         forced: None,
@@ -190,7 +209,10 @@ fn described_torn(
         accesses: [own, remote],
         happens_before: torn.happens_before,
         lockset: torn.lockset,
+        loose: 0,
+        ordered_by: None,
         around: torn.around,
+        is_undated: torn.is_undated,
     };
     let left_out = &examples.accesses[left_out as usize];
     let access = words.access(1, left_out);
@@ -210,6 +232,7 @@ impl RaceFinding {
         let runs = self.runs + u32::from(is_new_run);
         let (unordered, unlocked) =
             (self.unordered + other.unordered, self.unlocked + other.unlocked);
+        let loose = self.loose + other.loose;
         if self.correlated.is_none() {
             let mut ways = std::mem::take(&mut self.ways);
             ways.extend([self.all_accesses(), other.all_accesses()]);
@@ -220,7 +243,8 @@ impl RaceFinding {
             *self = RaceFinding { ways, ..other.clone() };
         }
         self.tell_ways_apart();
-        (self.unordered, self.unlocked, self.runs) = (unordered, unlocked, runs);
+        (self.unordered, self.unlocked, self.loose) = (unordered, unlocked, loose);
+        self.runs = runs;
     }
 
     /// Of several variables: why they belong together.
@@ -257,10 +281,15 @@ impl RaceFinding {
         self.ways = different.split_off(1);
     }
 
-    /// How good an example it is: found by happens-before, and with calls that are known.
-    fn worth(&self) -> (bool, usize) {
+    /// How good an example it is: found by happens-before, or at least not ordered firmly, and with calls that are known.
+    fn worth(&self) -> (bool, bool, usize) {
         let known = self.accesses.iter().filter(|access| !access.stack.is_empty()).count();
-        (self.unordered > 0, known)
+        (self.unordered > 0, self.loose > 0, known)
+    }
+
+    /// Whether only a lock is missing: in all runs something else ordered the two, which does not hang on who came to a lock first.
+    pub fn is_ordered(&self) -> bool {
+        self.unordered == 0 && self.loose == 0 && self.ordered_by.is_some()
     }
 
     /// Says who finds it and why, once all runs are in.
@@ -269,14 +298,15 @@ impl RaceFinding {
         let unordered = by(self.unordered, RaceDetector::HappensBefore);
         self.detectors =
             unordered.into_iter().chain(by(self.unlocked, RaceDetector::Lockset)).collect();
-        self.sentence = sentence(self);
-        self.why = why(self);
+        self.sentence = words::sentence(self);
+        self.why = words::why(self);
     }
 
     fn rank(&self) -> (u8, bool, bool, Reverse<u32>, Reverse<u64>) {
         let class = match (self.unordered > 0, self.unlocked > 0) {
             (true, true) => 0,
             (true, false) => 1,
+            _ if self.is_ordered() => 3,
             _ => 2,
         };
         let often = self.unordered.max(self.unlocked);
@@ -294,98 +324,4 @@ fn is_same_way(one: &[FindingAccess], other: &[FindingAccess]) -> bool {
         ([a, b], [c, d]) => is(a, c) && is(b, d) || is(a, d) && is(b, c),
         _ => one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is(one, other)),
     }
-}
-
-fn sentence(race: &RaceFinding) -> String {
-    let [first, second] = [&race.accesses[0], &race.accesses[1]];
-    let variable = race.variable.as_ref();
-    let what = variable.map_or_else(|| "the same memory".to_owned(), |name| format!("`{name}`"));
-    if let Some(CorrelatedAccess { access: left_out, .. }) = &race.correlated {
-        let other = left_out.variable.as_ref();
-        let other = other.map_or_else(|| "other memory".to_owned(), |name| format!("`{name}`"));
-        return format!(
-            "{} {} {what} and {} {other}, which belong together; {} {} {what}, and nothing keeps that from coming in between.",
-            who(first),
-            did(first),
-            did(left_out),
-            who(second),
-            did(second)
-        );
-    }
-    let end = match race.unordered > 0 {
-        true => "and nothing orders the two.",
-        false => "in an order, but without a lock in common: in another run the order may be gone.",
-    };
-    format!("{} {} {what}, {} {} it, {end}", who(first), did(first), who(second), did(second))
-}
-
-/// `Thread 1 (deposit)`, as it stands at the beginning of a sentence and inside.
-fn who(access: &FindingAccess) -> String {
-    let function = access.frame.function.as_ref();
-    let function = function.map_or_else(String::new, |name| format!(" (`{name}`)"));
-    let thread = if access.role == 1 { "Thread" } else { "thread" };
-    format!("{thread} {}{function}", access.role)
-}
-
-fn did(access: &FindingAccess) -> String {
-    let verb = match access.kind {
-        AccessKind::Read => "read",
-        AccessKind::Write => "wrote",
-        AccessKind::Free => "freed",
-    };
-    if access.atomic { format!("atomically {verb}") } else { verb.to_owned() }
-}
-
-fn why(race: &RaceFinding) -> String {
-    if let Some(correlated) = &race.correlated {
-        return unit_is_torn(race, correlated);
-    }
-    if race.unordered == 0 {
-        return lock_missing(race);
-    }
-    let [first, second] = [&race.steps[0], &race.steps[1]];
-    let gave = match &first.after {
-        Some(step) => {
-            format!("After its access, what thread 1 did next that others could wait for: {step}.")
-        }
-        None => "After its access, thread 1 did nothing that others could wait for.".to_owned(),
-    };
-    let took = match &second.before {
-        Some(step) => format!("Before its own, what thread 2 had last waited for: {step}."),
-        None => "Before its own, thread 2 had waited for nobody.".to_owned(),
-    };
-    format!("{gave} {took} No chain of such steps leads from the one to the other.")
-}
-
-fn unit_is_torn(race: &RaceFinding, correlated: &CorrelatedAccess) -> String {
-    let [first, second] = [&race.accesses[0], &race.accesses[1]];
-    let order = match race.unordered {
-        0 => "",
-        _ => " Nor does anything put thread 2 before both accesses of thread 1, or after both.",
-    };
-    format!(
-        "Thread 1 held {} at the one access and {} at the other, thread 2 {}: no lock is held over both and there.{order} They belong together: {}.",
-        held(first),
-        held(&correlated.access),
-        held(second),
-        correlated.correlation
-    )
-}
-
-/// The locks held at an access.
-fn held(access: &FindingAccess) -> String {
-    let names = access.locks.iter().map(|lock| {
-        let name = lock.name.clone().unwrap_or_else(|| format!("a {}", lock.kind));
-        if lock.shared { format!("`{name}` (shared)") } else { format!("`{name}`") }
-    });
-    let names: Vec<String> = names.collect();
-    if names.is_empty() { "no lock".to_owned() } else { names.join(", ") }
-}
-
-fn lock_missing(race: &RaceFinding) -> String {
-    format!(
-        "Thread 1 held {}, thread 2 {}: no lock was held at every access to the variable.",
-        held(&race.accesses[0]),
-        held(&race.accesses[1])
-    )
 }

@@ -32,7 +32,7 @@ use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 
 pub use deadlocks::deadlocks;
 pub use excerpts::LINES_AROUND;
-pub use races::{confirmed_races, race, race_mark, races};
+pub use races::{confirmed_races, ordered, race, race_mark, races};
 pub use violations::violated;
 
 use layout::paragraph;

@@ -14,7 +14,18 @@ const MOST_LISTED: usize = 50;
 
 /// All races, the worst first: two lines each.
 pub fn races(races: &[RaceFinding], style: &Style) -> String {
-    let listed = races.iter().take(MOST_LISTED).zip(1..);
+    numbered_from(1, races, style)
+}
+
+/// What only lacks a lock in common: something else orders it. Numbers go on after `races` that are listed before.
+pub fn ordered(ordered: &[RaceFinding], races: usize, style: &Style) -> String {
+    let heading =
+        style.paint().heading("Ordered, but without a lock in common: no races as they are");
+    format!("{heading}\n\n{}", numbered_from(races + 1, ordered, style))
+}
+
+fn numbered_from(first: usize, races: &[RaceFinding], style: &Style) -> String {
+    let listed = races.iter().take(MOST_LISTED).zip(first..);
     let mut text: String = listed.map(|(race, number)| in_list(race, number, style)).collect();
     if races.len() > MOST_LISTED {
         text += &format!("and {} more: see --json\n", races.len() - MOST_LISTED);
@@ -24,8 +35,8 @@ pub fn races(races: &[RaceFinding], style: &Style) -> String {
 
 fn in_list(race: &RaceFinding, number: usize, style: &Style) -> String {
     let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
-    let title = format!("{number}. {variable}: {}", figures(race));
-    let title = style.paint().bad(&cut(&title, style.columns()));
+    let title = cut(&format!("{number}. {variable}: {}", figures(race)), style.columns());
+    let title = if race.is_ordered() { title } else { style.paint().bad(&title) };
     format!("{title}\n{}{}", both_accesses(race, style), mark(race, INDENT, style))
 }
 
@@ -76,7 +87,11 @@ fn figures(race: &RaceFinding) -> String {
         count => format!("{count} times"),
     };
     let several = if race.correlated.is_some() { "several variables, " } else { "" };
-    format!("{several}{}, {times}", names.join(" and "))
+    let ordered = match &race.ordered_by {
+        Some(step) if race.is_ordered() => format!("; ordered by {}", printable(&step.to_string())),
+        _ => String::new(),
+    };
+    format!("{several}{}, {times}{ordered}", names.join(" and "))
 }
 
 /// Who did what, where, and the line of source: a line for each access.
@@ -129,7 +144,11 @@ pub fn race(races: &[RaceFinding], number: usize, style: &Style) -> Option<Strin
 
 fn head(race: &RaceFinding, number: usize, count: usize, style: &Style) -> String {
     let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
-    let title = style.paint().bad(&format!("Race {number} of {count}: {variable}"));
+    let title = if race.is_ordered() {
+        style.paint().heading(&format!("Number {number} of {count}, ordered: {variable}"))
+    } else {
+        style.paint().bad(&format!("Race {number} of {count}: {variable}"))
+    };
     let runs = match race.runs {
         1 => "in one run".to_owned(),
         runs => format!("in {runs} runs"),

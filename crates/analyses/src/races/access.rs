@@ -10,6 +10,7 @@ const WRITES: u8 = 1;
 const ATOMIC: u8 = 2;
 const FREES: u8 = 4;
 const LIBRARY: u8 = 8;
+const PAST: u8 = 16;
 
 /// The runtime keeps the low 16 bits of when a past access was made, and takes it for as late as it can be: the truth may be earlier
 /// by a multiple of this.
@@ -45,11 +46,12 @@ impl RaceAccess {
 
     /// A full recording tells of every atomic access: one that had no event was none.
     pub fn of_past(past: &Past) -> RaceAccess {
-        let what = match past.kind {
-            PastKind::Read => 0,
-            PastKind::Write => WRITES,
-            PastKind::Free => WRITES | FREES,
-        };
+        let what = PAST
+            | match past.kind {
+                PastKind::Read => 0,
+                PastKind::Write => WRITES,
+                PastKind::Free => WRITES | FREES,
+            };
         let Past { thread, site, ordinal, .. } = *past;
         RaceAccess { thread, what, site, context: Context(0), ordinal }
     }
@@ -85,7 +87,19 @@ impl RaceAccess {
 
     /// Whether both are by one thread, and do the same.
     pub fn is_alike(&self, other: &RaceAccess) -> bool {
-        self.thread == other.thread && self.what == other.what
+        self.thread == other.thread && (self.what ^ other.what) & !PAST == 0
+    }
+
+    /// When it can have been made, if its thread's first event has this number: what is told first, the latest. One moment, unless it has no event and
+    /// its thread has had more than `PAST_TURN`.
+    pub fn moments(&self, first: u64) -> impl Iterator<Item = Moment> + use<> {
+        let RaceAccess { thread, what, .. } = *self;
+        let earlier = move |ordinal: &u64| {
+            let earlier = ordinal.checked_sub(u64::from(PAST_TURN));
+            earlier.filter(|earlier| what & PAST != 0 && *earlier >= first)
+        };
+        let ordinals = std::iter::successors(Some(u64::from(self.ordinal)), earlier);
+        ordinals.map(move |ordinal| Moment { thread, ordinal })
     }
 
     /// Whether whatever conflicts with `earlier` conflicts with this one too.

@@ -32,6 +32,8 @@ pub enum Deed {
     AtomicWrite,
     Fence,
     FiberSwitch,
+    /// Under a lock, what another thread did under it was met.
+    HandOver,
 }
 
 /// By what a thread takes or gives.
@@ -73,7 +75,7 @@ pub fn around(recording: &Recording, knowledge: &dyn Knowledge, moments: &[Momen
                 answers[done + begun].before = last;
                 begun += 1;
             }
-            let Some((way, step)) = step_of(&event, knowledge) else { continue };
+            let Some((way, step)) = way_and_step_of(&event, knowledge) else { continue };
             match way {
                 Way::Takes => last = Some(step),
                 // The access at the moment may be this very event, which then is no step that follows it.
@@ -94,7 +96,12 @@ pub fn around(recording: &Recording, knowledge: &dyn Knowledge, moments: &[Momen
     answers
 }
 
-fn step_of(event: &Event<'_>, knowledge: &dyn Knowledge) -> Option<(Way, SyncStep)> {
+/// The step of synchronisation that an event is.
+pub fn step_of(event: &Event<'_>, knowledge: &dyn Knowledge) -> Option<SyncStep> {
+    way_and_step_of(event, knowledge).map(|(_, step)| step)
+}
+
+fn way_and_step_of(event: &Event<'_>, knowledge: &dyn Knowledge) -> Option<(Way, SyncStep)> {
     use Way::{Gives, Takes};
     let lock_change = match event.action {
         Action::Access { .. } => knowledge.lock_change(event),

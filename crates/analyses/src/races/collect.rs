@@ -2,32 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use unpick_events::Site;
 use unpick_recording::{Event, Recording};
 
-use super::around::{Around, SyncStep, around};
 use super::extension::{CorrelationSource, NamedRule, Namer, extend, seen_sites};
+use super::moments::Moments;
 use super::pairs::{RacingPair, RacingPairs};
-use super::result::{Detector, Race, RaceStep, RunRaces, StepsAround, TornRace};
+use super::result::{Detector, Race, RunRaces, TornRace};
 use super::{RaceAccess, is_synchronisation};
 use crate::access_pairs::LivedBytes;
 use crate::code_tables::{CodeTables, LockTables, Process, Table};
 use crate::interleaving_patterns::{
-    Access, Collector as PatternCollector, Lock, Memory, Options, RunPatterns, touch_of,
+    Access, Collector as PatternCollector, Options, RunPatterns, touch_of,
 };
 use crate::knowledge::{Knowledge, State};
-use crate::locks_held::{Moment, locks_held};
 use crate::races_happens_before::HappensBefore;
-use crate::races_lockset::Lockset;
+use crate::races_lockset::{Lockset, firmness};
 use crate::races_multi_variable::{TornUnit, Tracked};
 use crate::ranking::{CodeBook, accesses_of};
 
 /// Collects the races of one run.
 #[derive(Debug)]
 pub struct Collector {
-    code: CodeTables,
-    locks: LockTables,
+    pub(super) code: CodeTables,
+    pub(super) locks: LockTables,
     accesses: Table<Access>,
     /// By numbers of sites, the lower first.
     races: BTreeMap<[u32; 2], Race>,
@@ -40,12 +38,6 @@ pub struct Collector {
     threads: u64,
     synchronisations: u64,
     events: u64,
-}
-
-/// What is known of the moments of a process's racing accesses.
-struct Moments {
-    lock_sets: FxHashMap<Moment, u32>,
-    around: FxHashMap<Moment, StepsAround>,
 }
 
 impl Default for Collector {
@@ -91,8 +83,40 @@ impl Collector {
         }
         let is_users = |access: &RaceAccess| knowledge.state_of(access.site) != State::OfLibrary;
         // Libraries have ways to synchronise that are no locks.
-        for pair in unlocked.iter().filter(|pair| is_users(&pair.first) && is_users(&pair.second)) {
+        let unlocked =
+            unlocked.iter().filter(|pair| is_users(&pair.first) && is_users(&pair.second));
+        let (found_twice, alone): (Vec<_>, Vec<_>) =
+            unlocked.partition(|pair| self.race_at(&mut process, pair).is_some());
+        for pair in found_twice.iter().chain(&alone) {
             self.note(&mut process, pair, &moments, Detector::Lockset);
+        }
+        self.note_firmness(&mut process, &alone);
+    }
+
+    /// What two sites are known to do.
+    fn race_at(&mut self, process: &mut Process<'_>, pair: &RacingPair) -> Option<&mut Race> {
+        let sites = self.sites_of(process, pair);
+        self.races.get_mut(&sites)
+    }
+
+    fn sites_of(&mut self, process: &mut Process<'_>, pair: &RacingPair) -> [u32; 2] {
+        let mut sites = [&pair.first, &pair.second].map(|one| self.code.site(process, one.site));
+        sites.sort_unstable();
+        sites
+    }
+
+    /// Looks at what lockset alone has found once more, and says what orders it.
+    fn note_firmness(&mut self, process: &mut Process<'_>, alone: &[&RacingPair]) {
+        if alone.is_empty() {
+            return;
+        }
+        let (recording, knowledge) = (process.recording, process.knowledge);
+        for (pair, firmness) in alone.iter().zip(firmness(recording, knowledge, alone)) {
+            let by = firmness.ordered_by.map(|step| self.step(process, &step));
+            if let Some(race) = self.race_at(process, pair) {
+                race.loose += firmness.loose;
+                race.ordered_by = race.ordered_by.or(by);
+            }
         }
     }
 
@@ -156,8 +180,10 @@ impl Collector {
         });
         let around = [own, &torn.remote].map(|part| moments.around[&part.access.moment()]);
         let (happens_before, lockset) = (count(torn.unordered), count(torn.unlocked));
+        let is_undated = is_undated(process, &torn.remote.access);
         let rule = rule.to_owned();
-        self.torn.insert(sites, TornRace { accesses, rule, happens_before, lockset, around });
+        let torn = TornRace { accesses, rule, happens_before, lockset, around, is_undated };
+        self.torn.insert(sites, torn);
     }
 
     fn count(&mut self, event: &Event<'_>) {
@@ -174,8 +200,7 @@ impl Collector {
         by: Detector,
     ) {
         let both = [&pair.first, &pair.second];
-        let mut sites = both.map(|access| self.code.site(process, access.site));
-        sites.sort_unstable();
+        let sites = self.sites_of(process, pair);
         if let Some(race) = self.races.get_mut(&sites) {
             return race.add(by, pair.count);
         }
@@ -187,7 +212,10 @@ impl Collector {
             self.access(process, access, &lived, lock_set, index as u32)
         });
         let around = both.map(|access| moments.around[&access.moment()]);
-        let mut race = Race { accesses, happens_before: 0, lockset: 0, around };
+        let is_undated = is_undated(process, &pair.first);
+        let (happens_before, lockset, loose, ordered_by) = (0, 0, 0, None);
+        let mut race =
+            Race { accesses, happens_before, lockset, loose, ordered_by, around, is_undated };
         race.add(by, pair.count);
         self.races.insert(sites, race);
     }
@@ -217,52 +245,6 @@ impl Collector {
         self.accesses.number_of(access)
     }
 
-    fn moments_of<'a>(
-        &mut self,
-        process: &mut Process<'_>,
-        accesses: impl Iterator<Item = &'a RaceAccess>,
-    ) -> Moments {
-        let mut moments: Vec<Moment> = accesses.map(RaceAccess::moment).collect();
-        moments.sort_unstable();
-        moments.dedup();
-        let held = locks_held(process.recording, process.knowledge, &moments);
-        let steps = around(process.recording, process.knowledge, &moments);
-        let mut known = Moments { lock_sets: FxHashMap::default(), around: FxHashMap::default() };
-        for ((moment, held), steps) in moments.into_iter().zip(held).zip(steps) {
-            let lock_set = self.locks.lock_set(&mut self.code, process, moment, &held);
-            known.lock_sets.insert(moment, lock_set);
-            known.around.insert(moment, self.steps(process, &steps));
-        }
-        known
-    }
-
-    fn steps(&mut self, process: &mut Process<'_>, around: &Around) -> StepsAround {
-        StepsAround {
-            before: around.before.map(|step| self.step(process, &step)),
-            after: around.after.map(|step| self.step(process, &step)),
-        }
-    }
-
-    fn step(&mut self, process: &mut Process<'_>, step: &SyncStep) -> RaceStep {
-        let memory = match step.object {
-            Some(object) => self.code.memory_of_lock(process, object.0),
-            None => Memory::Other { address: 0 },
-        };
-        let object = Lock {
-            memory,
-            kind: String::new(),
-            shared: false,
-            site: self.code.site(process, step.site),
-            stack: self.code.stack(process, step.context),
-        };
-        RaceStep {
-            deed: step.deed,
-            object: self.locks.locks.number_of(object),
-            has_object: step.object.is_some(),
-            other: step.other.map(|thread| thread.0),
-        }
-    }
-
     /// The races of the run.
     pub fn finish(self) -> RunRaces {
         let processes = self.processes;
@@ -279,6 +261,12 @@ impl Collector {
             events: self.events,
         }
     }
+}
+
+/// Whether an access can have been made earlier than is told.
+fn is_undated(process: &Process<'_>, access: &RaceAccess) -> bool {
+    let first = process.recording.stream(access.thread).next();
+    access.moments(first.map_or(0, |event| event.ordinal)).nth(1).is_some()
 }
 
 /// Tables as a run's patterns have them, without patterns.

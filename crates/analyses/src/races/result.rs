@@ -36,8 +36,13 @@ pub struct Race {
     /// How often the detectors found it; 0: it is not found by this one.
     pub happens_before: u64,
     pub lockset: u64,
+    /// Of what lockset alone finds: how often nothing firm ordered the accesses, and else a step that did.
+    pub loose: u64,
+    pub ordered_by: Option<RaceStep>,
     /// What the threads synchronised by around these accesses.
     pub around: [StepsAround; 2],
+    /// When the first was made is not known exactly: its locks and steps may be those of a later moment.
+    pub is_undated: bool,
 }
 
 /// Two correlated accesses of a thread, and one of another that can come between.
@@ -52,6 +57,8 @@ pub struct TornRace {
     pub lockset: u64,
     /// What the threads of the first two synchronised by around them.
     pub around: [StepsAround; 2],
+    /// When the remote one was made is not known exactly.
+    pub is_undated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -37,6 +37,12 @@ impl VectorClock {
         self.periods.clone_from(&other.periods);
     }
 
+    /// All threads of which something is known, with the last of their periods.
+    pub fn all(&self) -> impl Iterator<Item = (ThreadId, u32)> + '_ {
+        let known = self.periods.iter().enumerate().filter(|(_, period)| **period > 0);
+        known.map(|(number, period)| (ThreadId(number as u16), *period))
+    }
+
     pub fn clear(&mut self) {
         self.periods.clear();
     }

@@ -201,7 +201,17 @@ impl ThreadClocks {
         &mut self.threads[number]
     }
 
-    fn end_period(&mut self, event: &Event<'_>) {
+    /// Makes sure that something is known of a thread, which may have had no event yet.
+    pub(super) fn meet_thread(&mut self, thread: ThreadId) {
+        self.clock(thread);
+    }
+
+    /// `thread` comes after all that is in `given`.
+    pub(super) fn come_after(&mut self, thread: ThreadId, given: &VectorClock) {
+        self.clock(thread).knows.join(given);
+    }
+
+    pub(super) fn end_period(&mut self, event: &Event<'_>) {
         self.end_period_at(event.thread, event.ordinal);
     }
 

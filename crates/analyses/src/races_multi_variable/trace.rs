@@ -254,16 +254,25 @@ impl Tracer<'_> {
         self.trace.accesses.push(tracked);
     }
 
+    /// A lock that was held at any moment at which the access can have been made may keep it out.
     fn find_locks_of_pasts(&mut self, knowledge: &dyn Knowledge) {
-        let moments: Vec<Moment> = self.pasts.keys().map(|(moment, _)| *moment).collect();
+        let mut asked: Vec<(Moment, usize)> = Vec::new();
+        for &number in self.pasts.values() {
+            let access = self.trace.accesses[number].access;
+            let first =
+                self.recording.stream(access.thread).next().map_or(0, |event| event.ordinal);
+            asked.extend(access.moments(first).map(|moment| (moment, number)));
+        }
+        asked.sort_unstable();
+        let moments: Vec<Moment> = asked.iter().map(|(moment, _)| *moment).collect();
         let all = locks_held(self.recording, knowledge, &moments);
-        for (&number, held) in self.pasts.values().zip(all) {
+        for ((_, number), held) in asked.into_iter().zip(all) {
             let held = held.iter().map(|held| Held {
                 lock: held.lock.0,
                 shared: held.shared,
                 acquisition: held.acquisition,
             });
-            self.trace.accesses[number].locks = held.collect();
+            self.trace.accesses[number].locks.extend(held);
         }
     }
 

@@ -8,7 +8,7 @@ use unpick_analyses::races::{Collector, NamedRule, RunRaces};
 use unpick_findings::{Names, NumberedCycle};
 use unpick_names::KnownRecording;
 use unpick_problem::Problem;
-use unpick_recording::{Run, RunInfo, RunOptions};
+use unpick_recording::{Outcome, Run, RunInfo, RunOptions};
 use unpick_run_store::{Builds, Store, run_number};
 use unpick_runner::{
     Attempt, Choices, Draw, Invocation, Judge, Judged, Lacking, Limits, Perturbation, Plan,
@@ -30,11 +30,14 @@ pub struct LookedAt {
     pub races: RunRaces,
     /// Locks that its threads took in different orders.
     cycles: Vec<NumberedCycle>,
-    has_more_cycles: bool,
+    pub has_more_cycles: bool,
     /// Correlations that were looked at.
     rules: Vec<NamedRule>,
-    /// Nothing is missing in the recordings.
-    is_complete: bool,
+    /// What is missing in the recordings, or damaged, in sentences.
+    pub missing: Vec<String>,
+    pub outcome: Outcome,
+    /// Sources of the program that were compiled without hooks.
+    pub without_hooks: Vec<String>,
 }
 
 /// All that was looked at.
@@ -70,42 +73,7 @@ impl Looked {
     }
 
     pub fn is_complete(&self) -> bool {
-        self.runs.iter().all(|run| run.is_complete && run.races.left_out == 0)
-    }
-
-    /// What a reader has to know to judge the list.
-    pub fn remarks(&self, correlated: &Correlated) -> Vec<String> {
-        let mut remarks = Vec::new();
-        if !self.is_complete() {
-            remarks.push(
-                "the recordings are not complete: there may be more races; see --limit".to_owned(),
-            );
-        }
-        let correlations = self.runs.iter().filter_map(|run| run.races.correlations).max();
-        match correlations {
-            Some(0) if correlated.is_asked_for() => {
-                remarks.push("no correlated variables are accessed in these runs".to_owned());
-            }
-            None | Some(0) => {}
-            Some(count) => {
-                remarks.push(format!("{} looked at", counted(count.into(), "correlation")))
-            }
-        }
-        remarks.extend(correlated.remark().map(str::to_owned));
-        if self.runs.iter().any(|run| run.has_more_cycles) {
-            remarks.push(
-                "locks were taken in too many orders to look at all: there may be more deadlocks that can be".to_owned(),
-            );
-        }
-        if self.threads() <= 1 {
-            remarks.push("no run had a second thread: nothing could race".to_owned());
-        } else if self.runs.iter().all(|run| run.races.synchronisations == 0) {
-            remarks.push(
-                "no recording has synchronisation: that of code without Unpick's runtime is not seen, and what it orders is reported"
-                    .to_owned(),
-            );
-        }
-        remarks
+        self.runs.iter().all(|run| run.missing.is_empty() && run.races.left_out == 0)
     }
 }
 
@@ -220,6 +188,9 @@ pub fn stored(races: &Races, correlated: &mut Correlated) -> Result<Looked, Prob
         if !info.options.full {
             return Err(not_full(folder));
         }
+        if Run::open(folder)?.event_files().is_empty() {
+            return Err(without_recordings(folder));
+        }
         let one = look_at(folder, correlated)?;
         builds.add(one.number, &one.races.code)?;
         looked.runs.push(one);
@@ -238,11 +209,14 @@ pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, P
     let run = Run::open(folder)?;
     let number = run_number(folder).unwrap_or(0);
     let mut collector = Collector::default();
-    let (mut cycles, mut has_more_cycles, mut is_complete) = (Vec::new(), false, true);
+    let (mut cycles, mut has_more_cycles) = (Vec::new(), false);
+    let (mut missing, mut without_hooks) = (Vec::new(), Vec::new());
     for recording in run.recordings() {
         let recording = recording?;
-        is_complete &= recording.is_complete() && recording.damage().is_empty();
+        missing.extend(recording.incompleteness());
+        missing.extend(recording.damage().iter().cloned());
         let known = KnownRecording::new(&recording, &NAMES);
+        without_hooks.extend(known.without_hooks());
         collector.add(&recording, &known);
         correlated.meet(&recording);
         if let Some(source) = correlated.source() {
@@ -258,7 +232,15 @@ pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, P
     if !races.is_full {
         return Err(not_full(folder));
     }
-    Ok(LookedAt { number, races, cycles, has_more_cycles, rules, is_complete })
+    let outcome = run.info().outcome;
+    Ok(LookedAt { number, races, cycles, has_more_cycles, rules, missing, outcome, without_hooks })
+}
+
+fn without_recordings(folder: &Path) -> Problem {
+    Problem::usage("the run cannot be looked at for races: it has no recordings")
+        .at("folder", folder.display())
+        .why("they were removed, or the program was not built with Unpick")
+        .next("run it again: unpick races -- PROGRAM")
 }
 
 fn not_full(folder: &Path) -> Problem {

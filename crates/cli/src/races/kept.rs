@@ -12,6 +12,8 @@ use unpick_problem::Problem;
 use super::course::Looked;
 use super::suppressed::Suppressed;
 use crate::deadlocks::RACES_FILE;
+use crate::hunt::print;
+use crate::trained::is_stdout;
 
 /// What was found, as JSON shows it. `docs/schema/races.schema.json` says the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +30,9 @@ pub struct Report {
     suppressed: Vec<SuppressedBy>,
     /// The worst first.
     pub races: Vec<RaceFinding>,
+    /// What only lacks a lock in common: something else orders it.
+    #[serde(default)]
+    pub ordered: Vec<RaceFinding>,
     /// Lock-order cycles, those of most runs first.
     #[serde(default)]
     pub deadlocks: Vec<CandidateDeadlock>,
@@ -44,6 +49,7 @@ impl Report {
     pub fn new(
         looked: &Looked,
         races: Vec<RaceFinding>,
+        ordered: Vec<RaceFinding>,
         deadlocks: Vec<CandidateDeadlock>,
         suppressed: &Suppressed,
     ) -> Report {
@@ -60,10 +66,20 @@ impl Report {
                 .map(|(rule, races)| SuppressedBy { rule: rule.to_owned(), races })
                 .collect(),
             races,
+            ordered,
             deadlocks,
         }
     }
 
+    /// Drops all races but the one with this number; those that are ordered come last.
+    pub fn keep_only(&mut self, number: usize) {
+        let mut index = 0..;
+        let mut is_it = |_: &RaceFinding| index.next() == Some(number - 1);
+        self.races.retain(&mut is_it);
+        self.ordered.retain(&mut is_it);
+    }
+
+    /// Whether there is nothing to worry about.
     pub fn is_empty(&self) -> bool {
         self.races.is_empty() && self.deadlocks.is_empty()
     }
@@ -105,6 +121,20 @@ impl Report {
         })
     }
 
+    /// Writes the report where the user wants it, too; `-` is standard output.
+    pub fn write_as_json(&self, to: &Path) -> Result<(), Problem> {
+        let text = format!("{:#}\n", self.to_json());
+        if is_stdout(to) {
+            return print(&text);
+        }
+        fs::write(to, text).map_err(|error| {
+            Problem::own_fault("the races cannot be written")
+                .at("file", to.display())
+                .why(error)
+                .next("choose a file you can write to: unpick races --json FILE looks at the last full run again")
+        })
+    }
+
     pub fn read(store: &Path) -> Result<Report, Problem> {
         let file = store.join(RACES_FILE);
         let text = fs::read_to_string(&file).map_err(|error| cannot_read(&file, &error))?;
@@ -122,6 +152,7 @@ fn cannot_read(file: &Path, error: &std::io::Error) -> Problem {
     if error.kind() == ErrorKind::NotFound {
         return Problem::usage("there is no report of races yet")
             .at("file", file.display())
+            .why("unpick races writes it there when it has looked at a program")
             .next("look for some: unpick races -- PROGRAM; or name the store: --store DIR");
     }
     Problem::own_fault("the last report of races cannot be read")

@@ -42,7 +42,11 @@ impl ThreadSteps {
 }
 
 impl StepWords {
-    fn of(step: &RaceStep, objects: &[ExampleLock], words: &AccessWords<'_>) -> StepWords {
+    pub(super) fn of(
+        step: &RaceStep,
+        objects: &[ExampleLock],
+        words: &AccessWords<'_>,
+    ) -> StepWords {
         let object = &objects[step.object as usize];
         let places = &words.places;
         let name = step.has_object.then(|| places.names.lock(object, places.code)).flatten();
@@ -60,8 +64,10 @@ impl StepWords {
 impl fmt::Display for StepWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", words_of(self.deed))?;
-        if let Some(object) = &self.object {
-            write!(f, " of `{object}`")?;
+        match &self.object {
+            Some(object) if self.deed == Deed::HandOver => write!(f, " `{object}`")?,
+            Some(object) => write!(f, " of `{object}`")?,
+            None => {}
         }
         if let Some(thread) = self.other_thread.filter(|_| tells_thread(self.deed)) {
             write!(f, " of thread number {thread}")?;
@@ -97,5 +103,6 @@ fn words_of(deed: Deed) -> &'static str {
         Deed::AtomicWrite => "atomic write",
         Deed::Fence => "fence",
         Deed::FiberSwitch => "switch of fibers",
+        Deed::HandOver => "what was handed over under the lock",
     }
 }

@@ -1,0 +1,60 @@
+//! `unpick races` about accesses without a lock in common: what something else orders is no race, what only an accident orders is one.
+
+mod races_scene;
+mod schemas;
+
+use races_scene::Scene;
+use serde_json::{Value, json};
+
+fn scene() -> Scene {
+    Scene::with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/ordered.c"))
+}
+
+fn count(list: &Value) -> usize {
+    list.as_array().unwrap().len()
+}
+
+#[test]
+fn what_is_posted_or_handed_over_is_told_apart_from_races_with_what_orders_it() {
+    let scene = scene();
+    for (mode, deed, object) in [("posted", "wait", "written"), ("handed", "hand-over", "lock")] {
+        let (code, report) = scene.races(&[], mode);
+        assert_eq!((code, count(&report["races"])), (Some(0), 0), "{mode}: {report:#}");
+        let ordered = &report["ordered"][0];
+        assert_eq!(
+            (ordered["detectors"].clone(), &ordered["loose"]),
+            (json!(["lockset"]), &json!(0))
+        );
+        assert_eq!(ordered["ordered_by"]["deed"], json!(deed), "{mode}");
+        assert_eq!(ordered["ordered_by"]["object"], json!(object), "{mode}");
+
+        let told = scene.unpick(&["races", "--", "./account", mode]);
+        assert_eq!(told.code, Some(0));
+        for part in ["no race, 1 ordered without a lock in common", "no races as they are", "1. "] {
+            assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
+        }
+        let explained = scene.unpick(&["races", "--explain", "1"]);
+        assert!(explained.stdout.contains("it is no race"), "{}", explained.stdout);
+    }
+}
+
+#[test]
+fn who_asks_for_lockset_alone_gets_all_that_eraser_says() {
+    let (code, report) = scene().races(&["--detector", "lockset"], "posted");
+    assert_eq!((code, count(&report["races"]), count(&report["ordered"])), (Some(66), 1, 0));
+}
+
+#[test]
+fn who_came_to_a_lock_first_orders_nothing() {
+    let (code, report) = scene().races(&[], "accident");
+    assert_eq!((code, count(&report["ordered"])), (Some(66), 0), "{report:#}");
+    let race = &report["races"][0];
+    assert_eq!(race["detectors"], json!(["lockset"]));
+    assert!(race["loose"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_run_that_dies_is_looked_at_up_to_its_death() {
+    let (code, report) = scene().races(&[], "crash");
+    assert_eq!((code, count(&report["races"])), (Some(66), 1), "{report:#}");
+}
