@@ -37,6 +37,9 @@ pub struct FileSets {
     pub error_count: usize,
     /// Headers it includes, whose change makes it another file.
     pub headers: Vec<String>,
+    /// Fields and statics that it declares, by the names that accesses have; for Rust only, where recordings add accesses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<String>,
 }
 
 /// A condition on one variable, in words: `Log::enabled`, `!Log::enabled`, `Pager::state == 2`.
@@ -57,6 +60,31 @@ pub struct FunctionSet {
     pub calls: Vec<Call>,
     /// Whether it makes or destroys its object: all fields are touched there.
     pub is_life: bool,
+    /// Where its statements are, in order; number 1 is the first. For Rust only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Statement>,
+}
+
+/// A statement, as far as an access must know it that is found out later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, Vec<u32>)", into = "(u32, Vec<u32>)")]
+pub struct Statement {
+    /// Where it begins.
+    pub line: u32,
+    /// Conditions that hold there, the innermost last.
+    pub under: Vec<u32>,
+}
+
+impl From<(u32, Vec<u32>)> for Statement {
+    fn from((line, under): (u32, Vec<u32>)) -> Self {
+        Self { line, under }
+    }
+}
+
+impl From<Statement> for (u32, Vec<u32>) {
+    fn from(statement: Statement) -> Self {
+        (statement.line, statement.under)
+    }
 }
 
 /// `origin` of an access that is written in the function itself.

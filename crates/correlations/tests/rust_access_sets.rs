@@ -1,48 +1,8 @@
 //! What syn's trees become.
 
-use std::fs;
+mod rust_support;
 
-use unpick_correlations::access_sets::FileSets;
-use unpick_correlations::access_sets::rust::read_all;
-
-fn read(text: &str) -> (Vec<FileSets>, Vec<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("a.rs");
-    fs::write(&file, text).unwrap();
-    let mut missing = Vec::new();
-    (read_all(&[file], &mut missing), missing)
-}
-
-fn accesses(text: &str, function: &str) -> Vec<String> {
-    let (sets, missing) = read(text);
-    assert_eq!(missing, Vec::<String>::new());
-    let function = sets[0].functions.iter().find(|f| f.name == function).unwrap();
-    let letters = |bits: u8| -> String {
-        [(1, 'r'), (2, 'w'), (4, 'a')]
-            .iter()
-            .filter(|(bit, _)| bits & bit != 0)
-            .map(|(_, letter)| *letter)
-            .collect()
-    };
-    function
-        .accesses
-        .iter()
-        .map(|access| {
-            let under: Vec<&str> = access
-                .under
-                .iter()
-                .map(|&n| sets[0].conditions[n as usize].text.as_str())
-                .collect();
-            let condition = if under.is_empty() {
-                String::new()
-            } else {
-                format!(" if {}", under.join(" and "))
-            };
-            let name = &sets[0].variables[access.variable as usize];
-            format!("{} {name}{condition}", letters(access.kind))
-        })
-        .collect()
-}
+use rust_support::{accesses, read};
 
 const TYPES: &str = "
     struct Queue { items: Vec<u32>, length: usize, open: bool, stats: Stats }
@@ -97,4 +57,45 @@ fn what_does_not_parse_is_told() {
     assert!(sets.is_empty());
     assert_eq!(missing.len(), 1);
     assert!(missing[0].contains("a.rs: not read: line 1"), "{missing:?}");
+}
+
+#[test]
+fn a_function_that_does_not_parse_takes_nothing_else_with_it() {
+    let text = "struct Queue { length: usize, open: bool }
+fn whole(q: &mut Queue) {
+    q.length = 1;
+}
+fn broken(q: &mut Queue) {
+    q.length = ;
+}
+impl Queue {
+    fn torn(&self) {
+        if self.open {
+    }
+    fn sound(&mut self) {
+        self.open = true;
+    }
+}
+fn last(q: &Queue) -> usize { q.length }
+";
+    let (sets, missing) = read(text);
+    let names: Vec<(&str, u32)> =
+        sets[0].functions.iter().map(|one| (one.name.as_str(), one.line)).collect();
+    assert_eq!(names, [("whole", 2), ("Queue::sound", 12), ("last", 16)]);
+    assert_eq!(missing.len(), 1, "{missing:?}");
+    assert!(missing[0].contains("2 of 7 parts of it not read"), "{missing:?}");
+}
+
+#[test]
+fn functions_by_one_name_are_all_kept_and_called_where_they_are() {
+    let text = "struct Queue { length: usize, open: bool }
+        mod one { fn set(q: &mut Queue) { q.length = 1; } }
+        mod two { fn set(q: &mut Queue) { q.open = true; } }
+        fn only() {} fn f() { only(); set(); }";
+    let (sets, _) = read(text);
+    let keys: Vec<u64> = sets[0].functions.iter().map(|one| one.key).collect();
+    assert_ne!(keys[0], keys[1]);
+    let called: Vec<u64> = sets[0].functions[3].calls.iter().map(|call| call.callee).collect();
+    assert_eq!(called[0], keys[2]);
+    assert!(!keys.contains(&called[1]), "nobody knows which");
 }

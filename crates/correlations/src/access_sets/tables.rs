@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Access, Call, ConditionText, FileSets, FunctionSet};
+use super::{Access, Call, ConditionText, FileSets, FunctionSet, Statement};
 
 /// Conditions around an access that are kept: those further out say little about it.
 const CONDITIONS_KEPT: usize = 4;
@@ -53,8 +53,9 @@ impl SetsBuilder {
         }
         self.statements = StatementCounter::default();
         self.under.clear();
-        let (accesses, calls) = (Vec::new(), Vec::new());
-        self.function = Some(FunctionSet { key, name, file, line, accesses, calls, is_life });
+        let (accesses, calls, statements) = Default::default();
+        let function = FunctionSet { key, name, file, line, accesses, calls, is_life, statements };
+        self.function = Some(function);
         true
     }
 
@@ -66,9 +67,22 @@ impl SetsBuilder {
         self.statements.next();
     }
 
-    pub fn access(&mut self, variable: u32, kind: u8, line: u32, origin: u32) {
+    /// The same for a statement whose place is kept.
+    pub fn next_statement_at(&mut self, line: u32) {
+        self.next_statement();
+        let under = self.conditions_kept();
+        if let Some(function) = &mut self.function {
+            function.statements.push(Statement { line, under });
+        }
+    }
+
+    fn conditions_kept(&self) -> Vec<u32> {
         let from = self.under.len().saturating_sub(CONDITIONS_KEPT);
-        let under = self.under[from..].to_vec();
+        self.under[from..].to_vec()
+    }
+
+    pub fn access(&mut self, variable: u32, kind: u8, line: u32, origin: u32) {
+        let under = self.conditions_kept();
         let statement = self.statements.0;
         if let Some(function) = &mut self.function {
             function.accesses.push(Access { variable, kind, line, statement, origin, under });

@@ -66,6 +66,7 @@ fn is_sound(sets: &FileSets) -> bool {
                 && function.accesses.iter().all(|access| {
                     is_variable(access.variable) && access.under.iter().all(is_condition)
                 })
+                && function.statements.iter().all(|one| one.under.iter().all(is_condition))
         })
 }
 
