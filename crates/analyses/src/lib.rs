@@ -19,6 +19,7 @@ pub mod invariants;
 pub mod knowledge;
 pub mod lock_order;
 pub mod locks_held;
+pub mod observed;
 pub mod races;
 pub mod races_happens_before;
 pub mod races_lockset;

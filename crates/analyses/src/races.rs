@@ -18,6 +18,7 @@ pub(crate) use around::step_of;
 pub use around::{Deed, SyncStep};
 pub use byte_map::ByteMap;
 pub use collect::Collector;
+pub(crate) use collect::code_of;
 pub use extension::{CorrelationSource, NamedAccess, NamedRule, Namer};
 pub use lives::Lives;
 pub use pairs::{RacingPair, RacingPairs};

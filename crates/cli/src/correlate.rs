@@ -1,32 +1,45 @@
 //! `unpick correlate`: which variables of a code base belong together, and which functions forget one of them.
 //!
-//! Takes   folders or files with C, C++ or Rust sources.      Gives  ranked correlations, or with `--broken` functions that break them;
-//!         JSON. What could not be read is told on standard error; the rest is still analysed.
+//! Takes   folders or files with C, C++ or Rust sources; full recordings of a store, which add to what Rust's sources tell, and
+//!         stand for sources where there are none.
+//! Gives   ranked correlations, or with `--broken` functions that break them; JSON, SARIF. What could not be read is told on
+//!         standard error; the rest is still analysed.
 
+mod observed;
 pub mod of_program;
 mod reading;
+mod sarif;
 mod text;
 
-use std::env;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{env, fs};
 
-use unpick_correlations::{Choices, CorrelationList, Sources, conclude, serve};
+use unpick_correlations::access_sets::rust;
+use unpick_correlations::{
+    Choices, CorrelationList, Sources, conclude, join_observed, serve, sets_of_observed,
+};
 use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
 use crate::hints;
-use crate::hunt::{print, write_file};
+use crate::output;
+use crate::trained::is_stdout;
+use observed::{ObservedRuns, observed_runs};
 
 pub const HELP: &str = "\
 Examples:
   unpick correlate src/                     what belongs together, the surest first
   unpick correlate src/ --broken            functions that update one side only: likely bugs, with the lines
   unpick correlate src/ --json -            all of it, for other tools
+  unpick correlate src/ --broken --sarif F  the breaks for editors, code hosts and CI systems
+  unpick correlate                          by what full recordings of the store observed alone: no sources needed
 
 C and C++ are read by libclang (16 or newer: apt install libclang-dev, or LIBCLANG_PATH), with the flags of
 compile_commands.json (in the folder, its build/, or above), else those unpick cc was called with; Rust needs nothing. What has not changed is not read again.
+
+Rust's sources do not tell every type: what full runs of the store observed (unpick races, unpick record --full) is added to what they do tell.
 
 The next hunt takes what was found as a hint: of orders that explain as much, one of variables that belong together comes first.
 
@@ -38,15 +51,24 @@ pub const WORKER: &str = "__correlate-worker";
 /// Folder of the store in which access sets are kept.
 const CACHE: &str = "access-sets";
 
+/// What helps where headers are not found.
+const HEADERS: &str = "unpick: next: say where headers are: a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or bear -- make), or compile once by unpick cc";
+
 /// Sentences about what is missing that are printed; JSON has them all.
 const MISSING_SHOWN: usize = 8;
 
 /// What `unpick correlate` can be told.
 #[derive(clap::Args)]
 pub struct Correlate {
-    /// Folders or files with sources
-    #[arg(required = true, value_name = "PATH")]
+    /// Folders or files with sources; without any, recordings are looked at alone
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// A full run of the store whose observations are used, by its number; may be given several times. Without it, the last ones
+    #[arg(long, value_name = "RUN")]
+    run: Vec<u64>,
+    /// Look at sources alone, whatever runs the store has
+    #[arg(long, conflicts_with = "run")]
+    no_runs: bool,
     /// Show the functions that break a correlation, the likeliest bug first
     #[arg(long)]
     broken: bool,
@@ -56,6 +78,9 @@ pub struct Correlate {
     /// Write everything as JSON to this file; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write breaks, and without --broken correlations too, as SARIF 2.1.0 to this file; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// Statements that may be between two accesses that are together; 20 without it
     #[arg(long, value_name = "N")]
     max_distance: Option<u32>,
@@ -71,7 +96,7 @@ pub struct Correlate {
     /// Read everything again, and keep nothing
     #[arg(long)]
     no_cache: bool,
-    /// Folder in which access sets are kept for the next time, and what was found for the next hunt
+    /// Folder with the runs, in which access sets are kept for the next time, and what was found for the next hunt
     #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
     store: PathBuf,
 }
@@ -82,14 +107,26 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(correlate: Correlate) -> Result<ExitCode, Problem> {
-    let sources = correlate.read()?;
+    // All that can be wrong is told before anything is read.
+    correlate.check()?;
+    let mut sources = correlate.read()?;
+    let observed = correlate.observe(&sources)?;
+    sources.missing.extend_from_slice(&observed.missing);
     for line in told_missing(&sources.missing) {
         eprintln!("{line}");
     }
+    let joined = if sources.sets.is_empty() {
+        sources.sets = sets_of_observed(&observed.accesses);
+        observed.accesses.len()
+    } else {
+        join_observed(&mut sources.sets, &observed.accesses)
+    };
     if sources.sets.is_empty() {
-        return Err(nothing_read());
+        return Err(if correlate.paths.is_empty() { correlate.no_runs() } else { nothing_read() });
     }
-    let list = correlate.conclude(sources);
+    let mut list = correlate.conclude(sources);
+    list.summary.runs = observed.runs;
+    list.summary.observed = joined;
     if !correlate.no_cache
         && let Err(problem) = hints::keep_correlations(&correlate.store, &(list.to_json() + "\n"))
     {
@@ -106,9 +143,40 @@ pub fn work() -> Result<ExitCode, Problem> {
 }
 
 impl Correlate {
+    fn check(&self) -> Result<(), Problem> {
+        let wanted = [&self.json, &self.sarif].into_iter().flatten();
+        if wanted.filter(|goal| is_stdout(goal)).count() > 1 {
+            return Err(Problem::usage("--json and --sarif cannot both go to standard output")
+                .why("nobody could tell where one ends")
+                .next("write one of them to a file: --json correlations.json --sarif -"));
+        }
+        Ok(())
+    }
+
     fn read(&self) -> Result<Sources, Problem> {
+        if self.paths.is_empty() {
+            return Ok(Sources::default());
+        }
         let cache = (!self.no_cache).then(|| self.store.join(CACHE));
         reading::read(self.paths.clone(), cache, self.jobs, false)
+    }
+
+    /// What runs observed, where it can add something: to sources of Rust, or in place of sources.
+    fn observe(&self, sources: &Sources) -> Result<ObservedRuns, Problem> {
+        let is_rust = |file: &String| rust::is_source(Path::new(file));
+        let has_rust = sources.sets.iter().any(|sets| sets.files.iter().any(is_rust));
+        let is_of_use = has_rust || sources.sets.is_empty() || !self.run.is_empty();
+        if self.no_runs || !is_of_use {
+            return Ok(ObservedRuns::default());
+        }
+        observed_runs(&self.store, &self.run)
+    }
+
+    fn no_runs(&self) -> Problem {
+        Problem::usage("there is nothing to look at")
+            .at("folder", self.store.display())
+            .why("no sources are named, and no full recordings with debug info are in the store")
+            .next("name sources: unpick correlate src/; or record a run: unpick races -- PROGRAM")
     }
 
     fn conclude(&self, sources: Sources) -> CorrelationList {
@@ -127,19 +195,40 @@ impl Correlate {
     }
 
     fn tell(&self, list: &CorrelationList) -> Result<(), Problem> {
-        match &self.json {
-            Some(goal) if goal == Path::new("-") => return print(&(list.to_json() + "\n")),
-            Some(goal) => write_file(goal, &(list.to_json() + "\n"))?,
-            None => {}
-        }
         let here = env::current_dir().unwrap_or_default();
+        if let Some(goal) = &self.json {
+            write(goal, &(list.to_json() + "\n"))?;
+        }
+        if let Some(goal) = &self.sarif {
+            write(goal, &format!("{:#}\n", sarif::log(list, self.broken, &here)))?;
+        }
+        if [&self.json, &self.sarif].into_iter().flatten().any(|goal| is_stdout(goal)) {
+            return Ok(());
+        }
         let text = if self.broken {
             text::breaks(list, self.top, &here)
         } else {
             text::correlations(list, self.top, &here)
         };
-        print(&text)
+        write(Path::new(STDOUT), &text)
     }
+}
+
+/// A file's name that stands for standard output.
+const STDOUT: &str = "-";
+
+fn write(goal: &Path, text: &str) -> Result<(), Problem> {
+    let written = match is_stdout(goal) {
+        true => output::print(text.as_bytes()),
+        false => fs::write(goal, text),
+    };
+    written.map_err(|error| {
+        let name = if is_stdout(goal) { "standard output".into() } else { goal.to_string_lossy() };
+        Problem::own_fault("the correlations cannot be written")
+            .at("file", name)
+            .why(error)
+            .next("choose a file you can write to, or - for standard output: C and C++ that were read need not be read again")
+    })
 }
 
 fn told_missing(missing: &[String]) -> Vec<String> {
@@ -151,6 +240,9 @@ fn told_missing(missing: &[String]) -> Vec<String> {
     if missing.len() > MISSING_SHOWN {
         let more = missing.len() - MISSING_SHOWN;
         lines.push(format!("unpick: {more} more of this kind: --json FILE has them all"));
+    }
+    if missing.iter().any(|line| line.contains("file not found")) {
+        lines.push(HEADERS.to_owned());
     }
     lines
 }

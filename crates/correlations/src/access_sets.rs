@@ -97,6 +97,8 @@ pub struct Access {
     pub variable: u32,
     pub kind: u8,
     pub line: u32,
+    /// From 1; 0: not known.
+    pub column: u32,
     /// Which statement of the function, counted from its beginning.
     pub statement: u32,
     /// [`WRITTEN_HERE`], or a number for the macro that wrote it, the same in all functions of the file.
@@ -106,18 +108,18 @@ pub struct Access {
 }
 
 /// Rows are a third of the size of maps.
-type AccessRow = (u32, u8, u32, u32, u32, Vec<u32>);
+type AccessRow = (u32, u8, u32, u32, u32, u32, Vec<u32>);
 
 impl From<AccessRow> for Access {
-    fn from((variable, kind, line, statement, origin, under): AccessRow) -> Self {
-        Self { variable, kind, line, statement, origin, under }
+    fn from((variable, kind, line, column, statement, origin, under): AccessRow) -> Self {
+        Self { variable, kind, line, column, statement, origin, under }
     }
 }
 
 impl From<Access> for AccessRow {
     fn from(access: Access) -> Self {
-        let Access { variable, kind, line, statement, origin, under } = access;
-        (variable, kind, line, statement, origin, under)
+        let Access { variable, kind, line, column, statement, origin, under } = access;
+        (variable, kind, line, column, statement, origin, under)
     }
 }
 

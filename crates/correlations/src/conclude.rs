@@ -1,8 +1,10 @@
 //! From the access sets of all files to the list a user sees.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use crate::access_sets::FileSets;
+use crate::access_sets::c::hash;
 use crate::conditional::{ConditionalRule, find_conditional_rules};
 use crate::correlation::{
     Break, Correlation, CorrelationList, LIST_VERSION, OtherRule, Pattern, Place, Side, Summary,
@@ -54,6 +56,8 @@ pub fn conclude(files: Vec<FileSets>, choices: &Choices, missing: Vec<String>) -
             files: count,
             files_unchanged: 0,
             lines,
+            runs: 0,
+            observed: 0,
             functions: database.functions.len(),
             variables: database.variables.len(),
             max_distance: thresholds.max_distance,
@@ -97,8 +101,10 @@ impl Words<'_> {
 
     fn correlation(&self, rule: &Rule, condition: Option<u32>, others: &[Rule]) -> Correlation {
         let (examples, broken_by) = self.supporters(rule, condition);
+        let rule_text = self.rule_text(rule, condition);
         Correlation {
             rank: 0,
+            fingerprint: fingerprint(&[&rule_text]),
             left: self.side(rule.left),
             right: self.side(rule.right),
             condition: condition.map(|condition| self.condition(condition)),
@@ -111,6 +117,19 @@ impl Words<'_> {
             broken_by,
             others: others.iter().map(|rule| self.other(rule)).collect(),
         }
+    }
+
+    fn rule_text(&self, rule: &Rule, condition: Option<u32>) -> String {
+        let condition = condition.map(|condition| self.condition(condition)).unwrap_or_default();
+        format!("{} => {} if {condition}", self.side(rule.left), self.side(rule.right))
+    }
+
+    /// Without line and folder: both change while the break is still there.
+    fn fingerprint_of(&self, found: &FoundBreak) -> String {
+        let function = &self.database.functions[found.function as usize];
+        let file = Path::new(self.database.file_of(function)).file_name().unwrap_or_default();
+        let rule = self.rule_text(&found.rule, found.condition);
+        fingerprint(&[&function.name, &file.to_string_lossy(), &rule])
     }
 
     fn other(&self, rule: &Rule) -> OtherRule {
@@ -149,7 +168,7 @@ impl Words<'_> {
             let Some(left) = xs.iter().find(is_left) else { continue };
             let ys = function.touches_of(rule.right.1);
             let found = together(&xs, ys, self.thresholds.max_distance);
-            let place = || self.place(number as u32, left.line);
+            let place = || self.place(number as u32, (left.line, left.column));
             if found.independent() >> at & 1 == 1 {
                 if examples.len() < EXAMPLES {
                     examples.push(place());
@@ -161,12 +180,13 @@ impl Words<'_> {
         (examples, broken_by)
     }
 
-    fn place(&self, function: u32, line: u32) -> Place {
+    fn place(&self, function: u32, (line, column): (u32, u32)) -> Place {
         let function = &self.database.functions[function as usize];
         Place {
             function: function.name.clone(),
             file: self.database.file_of(function).to_owned(),
             line: if line == 0 { function.line } else { line },
+            column: Some(column).filter(|&column| line != 0 && column != 0),
         }
     }
 
@@ -176,7 +196,8 @@ impl Words<'_> {
             .enumerate()
             .map(|(number, found)| Break {
                 rank: number + 1,
-                place: self.place(found.function, found.line),
+                fingerprint: self.fingerprint_of(found),
+                place: self.place(found.function, (found.line, found.column)),
                 left: self.side(found.rule.left),
                 right: self.side(found.rule.right),
                 condition: found.condition.map(|condition| self.condition(condition)),
@@ -217,6 +238,10 @@ impl Words<'_> {
             })
             .collect()
     }
+}
+
+fn fingerprint(parts: &[&str]) -> String {
+    format!("{:016x}", hash(parts.join("\0").as_bytes()))
 }
 
 /// Four digits are enough, and the same on all machines.

@@ -210,7 +210,7 @@ mod tests {
                 let (how, name) = plain.split_once(':').unwrap();
                 let bits = if how == "w" { kind::WRITE } else { kind::READ };
                 let variable = sets.variable(&format!("Log::{name}"));
-                sets.access(variable, bits, 1, 0);
+                sets.access(variable, bits, (1, 1), 0);
                 sets.leave_conditions(held);
             }
             sets.end_function();

@@ -47,6 +47,9 @@ pub struct Place {
     pub file: String,
     /// Of the access that the place is shown for, from 1.
     pub line: u32,
+    /// From 1, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<u32>,
 }
 
 /// Whoever makes the left access makes the right one nearby, in nearly all functions.
@@ -54,6 +57,9 @@ pub struct Place {
 pub struct Correlation {
     /// From 1.
     pub rank: usize,
+    /// The same for the same rule, wherever its functions have gone since.
+    #[serde(default)]
+    pub fingerprint: String,
     pub left: Side,
     pub right: Side,
     /// Under which value of a flag it holds, where it does not hold everywhere: `Log::enabled`, `Pager::state == 2`.
@@ -92,6 +98,9 @@ pub struct OtherRule {
 pub struct Break {
     /// From 1.
     pub rank: usize,
+    /// The same for the same break, wherever its lines have gone since.
+    #[serde(default)]
+    pub fingerprint: String,
     /// Where the left access is made.
     pub place: Place,
     /// What it does, and what it leaves out.
@@ -140,6 +149,12 @@ pub struct Summary {
     /// Of them, how many were known from an earlier time.
     pub files_unchanged: usize,
     pub lines: usize,
+    /// Full runs whose observations were used.
+    #[serde(default)]
+    pub runs: usize,
+    /// Accesses that runs added to what the sources tell, or showed to be writes; without sources, all of them.
+    #[serde(default)]
+    pub observed: usize,
     pub functions: usize,
     pub variables: usize,
     pub max_distance: u32,

@@ -37,6 +37,8 @@ pub struct Touch {
     pub variable: u32,
     pub kind: u8,
     pub line: u32,
+    /// From 1; 0: not known.
+    pub column: u32,
     pub statement: u32,
     pub source: Source,
     pub under: Vec<u32>,
@@ -231,6 +233,7 @@ fn own_touches(
         variable: variables[access.variable as usize],
         kind: access.kind,
         line: access.line,
+        column: access.column,
         statement: access.statement,
         source: match access.origin {
             WRITTEN_HERE => Source::Own,
@@ -269,7 +272,10 @@ fn touches_at(callee: &Function, statement: u32, source: Source) -> Vec<Touch> {
     }
     kinds
         .into_iter()
-        .map(|(variable, kind)| Touch { variable, kind, line: 0, statement, source, under: vec![] })
+        .map(|(variable, kind)| {
+            let (line, column, under) = Default::default();
+            Touch { variable, kind, line, column, statement, source, under }
+        })
         .collect()
 }
 

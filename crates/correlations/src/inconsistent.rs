@@ -21,6 +21,7 @@ pub struct FoundBreak {
     /// A number of [`Database::functions`].
     pub function: u32,
     pub line: u32,
+    pub column: u32,
     pub rule: Rule,
     pub condition: Option<u32>,
     pub score: f64,
@@ -83,6 +84,7 @@ fn breaks_of(
         .map(|candidate| FoundBreak {
             function: candidate.function,
             line: candidate.left.line,
+            column: candidate.left.column,
             rule: rule.clone(),
             condition,
             score: surroundings.score(database, candidate, rule, candidates.len()),

@@ -26,6 +26,6 @@ pub use correlation::{
     AccessType, Break, Correlation, CorrelationList, LIST_VERSION, OtherRule, Pattern, Place, Side,
     Summary,
 };
-pub use observed::{ObservedAccess, ObservedFrame, join_observed, sets_of_observed};
+pub use observed::{ObservedAccess, ObservedBytes, ObservedFrame, join_observed, sets_of_observed};
 pub use rules::Thresholds;
 pub use sources::{Request, SeenFlags, Sources, WorkerCommand, read_sources, serve};

@@ -1,11 +1,14 @@
 //! What recordings observed: accesses that the syntax of Rust does not show, or shows as something else.
 //!
-//! Takes   accesses that runs made: the functions on the way there, and the fields that the bytes are by debug info.
+//! Takes   accesses that runs made: the functions on the way there, the fields that the bytes are by debug info or, where it does not
+//!         tell, which bytes of which object.
 //! Gives   access sets of Rust files with what is missing there: a write that was taken for a read (`self.jobs.admit(job)`), a field
 //!         of a value whose type is not told, what a macro or a trait's method touches. Without sources, access sets of what ran.
-//! Misses  what no run executed, memory that threads do not share, and objects on stacks. So nothing is ever taken away: that a line
+//! Misses  what no run executed, memory that threads do not share, and objects on stacks; of objects without a type, fields that no line
+//!         names alone. So nothing is ever taken away: that a line
 //!         was not seen to write says nothing.
-//! Invents nothing, if the sources are those of the program: who asks sees to that.
+//! Invents fields where a line has another access that its syntax does not show, and the field's own leaves no trace; nothing else, if
+//!         the sources are those of the program: who asks sees to that.
 //! Cost    one look-up per access.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,6 +27,17 @@ pub struct ObservedAccess {
     pub global: Option<String>,
     /// Type and field for each level of nesting, the outermost first.
     pub members: Vec<(String, String)>,
+    /// The bytes of a heap block that it is to.
+    pub bytes: Option<ObservedBytes>,
+}
+
+/// Bytes of an object on the heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ObservedBytes {
+    /// Tells objects of all recordings apart.
+    pub object: u64,
+    pub offset: u64,
+    pub length: u64,
 }
 
 /// A function on the way to an access, and where in it.
@@ -59,16 +73,66 @@ fn spots_of(sets: &[FileSets], observed: &[ObservedAccess]) -> BTreeMap<Spot, u8
         .collect();
     let declared: HashSet<&str> =
         sets.iter().flat_map(|set| &set.declared).map(String::as_str).collect();
+    let placed: Vec<Placed<'_>> =
+        observed.iter().filter_map(|access| placed(access, sets, &files)).collect();
+    let named = named_bytes(sets, &placed);
     let mut spots = BTreeMap::new();
-    for access in observed {
-        let Some(variable) = declared_variable(access, &declared) else { continue };
-        let known = |frame: &&ObservedFrame| files.contains_key(frame.file.as_str());
-        let Some(frame) = access.way.iter().find(known) else { continue };
-        let file = files[frame.file.as_str()];
-        let Some(function) = function_at(&sets[file].functions, frame) else { continue };
-        *spots.entry((file, function, frame.line, variable)).or_default() |= access.kind;
+    for Placed { access, file, function, line } in placed {
+        let by_bytes = || named.get(&access.bytes?).cloned().flatten();
+        if let Some(name) = declared_variable(access, &declared).or_else(by_bytes) {
+            *spots.entry((file, function, line, name)).or_default() |= access.kind;
+        }
     }
     spots
+}
+
+/// An access, and where in the sources it is: numbers of file and function.
+struct Placed<'a> {
+    access: &'a ObservedAccess,
+    file: usize,
+    function: usize,
+    line: u32,
+}
+
+fn placed<'a>(
+    access: &'a ObservedAccess,
+    sets: &[FileSets],
+    files: &HashMap<&str, usize>,
+) -> Option<Placed<'a>> {
+    let frame = access.way.iter().find(|frame| files.contains_key(frame.file.as_str()))?;
+    let file = files[frame.file.as_str()];
+    let (function, line) = function_at(&sets[file].functions, frame)?;
+    Some(Placed { access, file, function, line })
+}
+
+/// Names of bytes that debug info does not tell the type of: what the sources call them where they are the only variable of a line.
+/// None where two lines say different things.
+fn named_bytes(sets: &[FileSets], placed: &[Placed<'_>]) -> HashMap<ObservedBytes, Option<String>> {
+    let mut named: HashMap<ObservedBytes, Option<String>> = HashMap::new();
+    for one in placed
+        .iter()
+        .filter(|one| one.access.way.first().is_some_and(|frame| frame.line == one.line))
+    {
+        let (Some(bytes), Some(name)) = (one.access.bytes, only_variable(sets, one)) else {
+            continue;
+        };
+        let known = named.entry(bytes).or_insert_with(|| Some(name.to_owned()));
+        if known.as_deref() != Some(name) {
+            *known = None;
+        }
+    }
+    named
+}
+
+/// The only field that a line touches, if it is touched as was observed.
+fn only_variable<'s>(sets: &'s [FileSets], at: &Placed<'_>) -> Option<&'s str> {
+    let accesses = &sets[at.file].functions[at.function].accesses;
+    let mut here = accesses.iter().filter(|access| access.line == at.line);
+    let first = here.next()?;
+    let is_one = here.all(|other| other.variable == first.variable);
+    let is_as_seen = first.kind & at.access.kind != 0;
+    let name = &sets[at.file].variables[first.variable as usize];
+    (is_one && is_as_seen && name.contains("::")).then_some(name)
 }
 
 /// The innermost field that the sources declare, or the static.
@@ -78,15 +142,22 @@ fn declared_variable(access: &ObservedAccess, declared: &HashSet<&str>) -> Optio
     fields.chain(global).find(|name| declared.contains(name.as_str()))
 }
 
-/// The function of the sources that a line is in: the last that begins before it, if it is called the same.
-fn function_at(functions: &[FunctionSet], frame: &ObservedFrame) -> Option<usize> {
+/// The function of the sources that a frame is in, and the line in it: the last that begins before the line, if it is called the same.
+/// The lines of a macro are elsewhere: there the only one of that name, and where it begins.
+fn function_at(functions: &[FunctionSet], frame: &ObservedFrame) -> Option<(usize, u32)> {
+    let parts = path_parts(&frame.function);
+    let is_called_so = |function: &FunctionSet| parts.contains(&last_part(&function.name));
     let (number, last) = functions
         .iter()
         .enumerate()
         .filter(|(_, function)| function.line <= frame.line)
         .max_by_key(|(number, function)| (function.line, *number))?;
-    let is_it = path_parts(&frame.function).iter().any(|part| *part == last_part(&last.name));
-    is_it.then_some(number)
+    if is_called_so(last) {
+        return Some((number, frame.line));
+    }
+    let mut by_name = functions.iter().enumerate().filter(|(_, one)| is_called_so(one));
+    let (number, only) = by_name.next().filter(|_| by_name.next().is_none())?;
+    Some((number, only.line))
 }
 
 /// Whether an access came of it, or another kind of one that was known.
@@ -108,7 +179,8 @@ fn join(function: &mut FunctionSet, line: u32, variable: u32, kinds: u8) -> bool
     let at = statement.checked_sub(1).and_then(|at| function.statements.get(at as usize));
     let under = at.map(|one| one.under.clone()).unwrap_or_default();
     let origin = WRITTEN_HERE;
-    function.accesses.push(Access { variable, kind: kinds, line, statement, origin, under });
+    let (kind, column) = (kinds, 0);
+    function.accesses.push(Access { variable, kind, line, column, statement, origin, under });
     true
 }
 
@@ -149,7 +221,7 @@ fn sets_of_file(path: &str, functions: &BTreeMap<&str, Touched>) -> FileSets {
             (at..*line).for_each(|_| sets.next_statement());
             at = *line;
             let variable = sets.variable(variable);
-            sets.access(variable, *kinds, *line, WRITTEN_HERE);
+            sets.access(variable, *kinds, (*line, 0), WRITTEN_HERE);
         }
         sets.end_function();
     }

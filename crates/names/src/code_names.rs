@@ -13,8 +13,8 @@ use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleBlock, ExampleLoc
 use unpick_findings::{Author, Frame, Names, Place};
 use unpick_recording::LockKind;
 use unpick_symbols::{
-    Access, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch, Whose,
-    rust_lock, whose,
+    Access, Belonging, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch,
+    Whose, rust_lock, whose,
 };
 
 use crate::lock_names::{bytes_of_object, kind_called, without_inner_members, without_lock_word};
@@ -80,6 +80,23 @@ impl CodeNames {
         let mut loaded = self.loaded();
         let Some(place) = loaded.place(site, code) else { return Vec::new() };
         loaded.symbols.lines_around(&place, place.own_frame().unwrap_or(0), around)
+    }
+
+    /// The variable and the fields that the bytes of an access are; `None` where no debug info says so.
+    pub fn belonging(&self, access: &ExampleAccess, code: &CodeBook) -> Option<Belonging> {
+        let mut loaded = self.loaded();
+        match &access.memory {
+            ExampleMemory::Static { module, offset } => {
+                let address = loaded.address(&code.modules[*module as usize], *offset)?;
+                loaded.symbols.belonging_of_static(address, access.length)
+            }
+            ExampleMemory::Heap { block, offset } => {
+                let stack = loaded.allocation(block, code);
+                let symbols = &loaded.symbols;
+                Some(symbols.belonging_in_block(&stack, *offset, access.length, block.size))
+            }
+            ExampleMemory::Other { .. } => None,
+        }
     }
 
     /// Why names are poorer than they could be, and what would help; for what was asked so far.

@@ -27,3 +27,4 @@ pub use name_table::{KeptLines, NameTable, NotNames};
 pub use program_names::ProgramNames;
 pub use stored_names::StoredNames;
 pub use table_builder::TableBuilder;
+pub use unpick_symbols::{Belonging, NamedMember};

@@ -1,4 +1,4 @@
-//! Findings as people read them: the terminal report, and graphs for Graphviz.
+//! Findings as people read them: the terminal report, and graphs for Graphviz; for other tools, SARIF.
 //!
 //! Takes   `Findings`, which are data; and source files as they are now, or lines that were kept of them, for
 //!         the lines around those that findings know.
@@ -19,6 +19,7 @@ mod orders;
 mod paint;
 mod races;
 mod reconstruction;
+mod sarif;
 mod short_names;
 mod supporters;
 mod table;
@@ -33,6 +34,7 @@ use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 pub use deadlocks::deadlocks;
 pub use excerpts::LINES_AROUND;
 pub use races::{confirmed_races, ordered, race, race_mark, races};
+pub use sarif::{SarifLevel, SarifPlace, SarifResult, SarifRule, sarif};
 pub use violations::violated;
 
 use layout::paragraph;

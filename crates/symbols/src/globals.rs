@@ -4,7 +4,7 @@
 //! Misses  thread-locals (their address depends on the thread) and variables the compiler took apart.
 //! Cost    one walk over all entries of the debug info, then a binary search per question.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::demangle::demangled;
 use crate::dwarf_units::{DwarfUnits, Entry, EntryRef, UnitRef};
@@ -31,7 +31,12 @@ pub struct Globals {
     variables: Vec<Global>,
     /// By the last part of the name.
     types: HashMap<String, Vec<EntryRef>>,
+    /// Types of the language's own library.
+    of_library: HashSet<EntryRef>,
 }
+
+/// Namespaces whose types no user wrote.
+const LIBRARIES: [&str; 5] = ["core", "alloc", "std", "hashbrown", "__gnu_cxx"];
 
 impl Globals {
     pub fn collect(units: &DwarfUnits, types: &Types) -> Globals {
@@ -54,6 +59,11 @@ impl Globals {
     /// The variable a linker name belongs to.
     pub fn named(&self, name: &str) -> Option<&Global> {
         self.variables.iter().find(|variable| variable.name == name)
+    }
+
+    /// Whether a type is one of the language's own library.
+    pub fn is_library_type(&self, of: EntryRef) -> bool {
+        self.of_library.contains(&of)
     }
 
     pub fn types_named(&self, last_part: &str) -> &[EntryRef] {
@@ -121,6 +131,10 @@ impl Walk<'_> {
         }
         let Some(name) = self.units.name_of(self.unit, entry) else { return };
         let at = EntryRef { unit: self.unit, offset: entry.offset() };
+        let outermost = self.scope.first().and_then(|(.., name)| name.as_deref());
+        if outermost.is_some_and(|outermost| LIBRARIES.contains(&outermost)) {
+            self.found.of_library.insert(at);
+        }
         self.found.types.entry(name).or_default().push(at);
     }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use crate::dwarf_units::EntryRef;
 use crate::library_code::is_library_frame;
 use crate::member_path::{Bytes, PathFinder};
+use crate::members::{NamedMember, members_at};
 use crate::module::{DebugNames, Module};
 use crate::place::{Frame, Place};
 use crate::source_text::{Source, Sources, allocation_words};
@@ -107,12 +108,30 @@ pub fn name(stack: &AllocationStack<'_>, sources: &Sources, block: InBlock) -> H
 }
 
 fn path(stack: &AllocationStack<'_>, sources: &Sources, block: InBlock) -> Option<String> {
+    let (names, fitting) = fitting(stack, sources, block)?;
+    Some(Fit { names, block }.in_value(&fitting))
+}
+
+/// The fields that some bytes of a block are.
+pub fn members(stack: &AllocationStack<'_>, sources: &Sources, block: InBlock) -> Vec<NamedMember> {
+    let Some((names, fitting)) = fitting(stack, sources, block) else { return Vec::new() };
+    let bytes = Bytes { offset: fitting.offset, length: block.length };
+    members_at(names, fitting.of, bytes)
+}
+
+/// The type that fits a block best.
+fn fitting<'a>(
+    stack: &AllocationStack<'a>,
+    sources: &Sources,
+    block: InBlock,
+) -> Option<(&'a DebugNames, Fitting)> {
     let user = stack.user.as_ref()?;
     let names = user.module?.names()?;
     let fit = Fit { names, block };
     let guesses = guesses(stack, user, names, sources);
     let exact = guesses.iter().find_map(|&guess| fit.one(guess));
-    exact.or_else(|| guesses.iter().find_map(|&guess| fit.several(guess)))
+    let found = exact.or_else(|| guesses.iter().find_map(|&guess| fit.several(guess)));
+    found.map(|fitting| (names, fitting))
 }
 
 /// Types the block may be of, the surest first.
@@ -209,6 +228,15 @@ fn add_targets(names: &DebugNames, of: EntryRef, depth: usize, found: &mut Vec<E
     }
 }
 
+/// A type that fits a block, and where in a value of it some bytes begin.
+struct Fitting {
+    of_type: Arc<Type>,
+    of: EntryRef,
+    offset: u64,
+    /// Which of several values.
+    subscript: String,
+}
+
 /// Whether and how a type fits a block.
 struct Fit<'a> {
     names: &'a DebugNames,
@@ -217,20 +245,21 @@ struct Fit<'a> {
 
 impl Fit<'_> {
     /// The block holds one value of the type.
-    fn one(&self, of: EntryRef) -> Option<String> {
+    fn one(&self, of: EntryRef) -> Option<Fitting> {
         let (of_type, size) = self.type_and_size(of)?;
         let fits = size == self.block.size || size < self.block.size && self.has_open_end(&of_type);
-        fits.then(|| self.in_value(&of_type, of, self.block.offset, String::new()))
+        let (offset, subscript) = (self.block.offset, String::new());
+        fits.then_some(Fitting { of_type, of, offset, subscript })
     }
 
     /// The block holds several values of the type, one behind the other.
-    fn several(&self, of: EntryRef) -> Option<String> {
+    fn several(&self, of: EntryRef) -> Option<Fitting> {
         let (of_type, size) = self.type_and_size(of)?;
         if !self.block.size.is_multiple_of(size) {
             return None;
         }
         let subscript = format!("[{}]", self.block.offset / size);
-        Some(self.in_value(&of_type, of, self.block.offset % size, subscript))
+        Some(Fitting { of_type, of, offset: self.block.offset % size, subscript })
     }
 
     fn type_and_size(&self, of: EntryRef) -> Option<(Arc<Type>, u64)> {
@@ -246,9 +275,10 @@ impl Fit<'_> {
         last.is_some_and(|last| matches!(&last.shape, Shape::Array { counts, .. } if counts.first() == Some(&None)))
     }
 
-    fn in_value(&self, of_type: &Type, of: EntryRef, offset: u64, subscript: String) -> String {
+    fn in_value(&self, fitting: &Fitting) -> String {
+        let Fitting { of_type, of, offset, subscript } = fitting;
         let finder = PathFinder::new(&self.names.units, &self.names.types, None);
-        let path = finder.find(of, Bytes { offset, length: self.block.length });
+        let path = finder.find(*of, Bytes { offset: *offset, length: self.block.length });
         let rest = if path.rest == 0 { String::new() } else { format!("+{}", path.rest) };
         let (name, members) = unwrapped(&of_type.name, &path.text);
         format!("{name}{subscript}{members}{rest}")

@@ -41,6 +41,7 @@ mod library_code;
 mod locals;
 mod machinery;
 mod member_path;
+mod members;
 mod module;
 mod module_info;
 mod place;
@@ -63,6 +64,7 @@ use unpick_problem::Problem;
 pub use demangle::demangled;
 pub use heap::HeapName;
 pub use machinery::{Whose, whose};
+pub use members::{Belonging, NamedMember};
 pub use module_info::ModuleInfo;
 pub use place::{Frame, Place};
 pub use rust_locks::{LockStep, RustLock, rust_lock};
@@ -282,5 +284,24 @@ impl Symbols {
         let module_of = |place: &Place| self.module_at(place.address.checked_sub(1)?);
         let stack = AllocationStack::new(stack, module_of);
         heap::name(&stack, &self.sources, InBlock { offset, length, size })
+    }
+
+    /// The variable and the fields that bytes of the program's static memory are.
+    pub fn belonging_of_static(&self, address: u64, length: u64) -> Option<Belonging> {
+        variable::belonging(self.module_at(address)?, address, length)
+    }
+
+    /// The fields that bytes of a heap block are, from the call stack of its allocation (innermost first).
+    pub fn belonging_in_block(
+        &self,
+        stack: &[Arc<Place>],
+        offset: u64,
+        length: u64,
+        size: u64,
+    ) -> Belonging {
+        let module_of = |place: &Place| self.module_at(place.address.checked_sub(1)?);
+        let stack = AllocationStack::new(stack, module_of);
+        let members = heap::members(&stack, &self.sources, InBlock { offset, length, size });
+        Belonging { global: None, members }
     }
 }

@@ -121,7 +121,8 @@ impl PathFinder<'_> {
         fitting.next().is_none().then(|| first.clone())
     }
 
-    fn holds(&self, member: &Member, bytes: Bytes) -> bool {
+    /// Whether all of the bytes are in a member.
+    pub fn holds(&self, member: &Member, bytes: Bytes) -> bool {
         let Some(end) = bytes.offset.checked_add(bytes.length) else { return false };
         if let Some(length) = member.bit_field_bytes {
             // Compilers touch the whole storage unit, so its neighbours are touched as well.

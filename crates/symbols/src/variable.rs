@@ -8,6 +8,7 @@ use std::fmt;
 use crate::demangle::demangled;
 use crate::globals::Global;
 use crate::member_path::{Bytes, PathFinder};
+use crate::members::{Belonging, members_at};
 use crate::module::{DebugNames, Module};
 use crate::symbol_table::Symbol;
 
@@ -60,6 +61,16 @@ pub fn find(
     let bytes = Bytes { offset: in_file - symbol.address, length };
     copied_from_library(all, module, symbol, bytes, hint)
         .or_else(|| Some(by_symbol(module, symbol, bytes)))
+}
+
+/// What the bytes at an address of `module` belong to.
+pub fn belonging(module: &Module, address: u64, length: u64) -> Option<Belonging> {
+    let in_file = module.in_file(address);
+    let names = module.names()?;
+    let global = names.globals.at(in_file)?;
+    let bytes = Bytes { offset: in_file - global.address, length };
+    let members = members_at(names, global.of, bytes);
+    Some(Belonging { global: Some(global.name.clone()), members })
 }
 
 fn describe(

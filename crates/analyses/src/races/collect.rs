@@ -270,7 +270,7 @@ fn is_undated(process: &Process<'_>, access: &RaceAccess) -> bool {
 }
 
 /// Tables as a run's patterns have them, without patterns.
-fn code_of(
+pub(crate) fn code_of(
     code: CodeTables,
     locks: LockTables,
     accesses: Table<Access>,

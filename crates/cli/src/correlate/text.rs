@@ -5,6 +5,8 @@ use std::path::Path;
 
 use unpick_correlations::{Break, Correlation, CorrelationList, Place};
 
+use crate::quantities::counted;
+
 /// Functions named per line.
 const NAMED: usize = 3;
 
@@ -15,9 +17,11 @@ pub fn correlations(list: &CorrelationList, top: usize, here: &Path) -> String {
     }
     let found = list.correlations.len();
     let shown = found.min(top);
-    push_summary(&mut text, list, &format!("{found} correlations, {shown} shown"));
+    let told = counted(found as u64, "correlation");
+    push_summary(&mut text, list, &format!("{told}, {shown} shown"));
     if !list.breaks.is_empty() {
-        let _ = writeln!(text, "{} functions break one: add --broken", list.breaks.len());
+        let breaks = counted(list.breaks.len() as u64, "break");
+        let _ = writeln!(text, "{breaks} by single functions: add --broken");
     }
     text
 }
@@ -29,7 +33,8 @@ pub fn breaks(list: &CorrelationList, top: usize, here: &Path) -> String {
     }
     let found = list.breaks.len();
     let shown = found.min(top);
-    push_summary(&mut text, list, &format!("{found} inconsistent updates, {shown} shown"));
+    let told = counted(found as u64, "inconsistent update");
+    push_summary(&mut text, list, &format!("{told}, {shown} shown"));
     text
 }
 
@@ -72,6 +77,11 @@ fn push_summary(text: &mut String, list: &CorrelationList, found: &str) {
         "{found}; {} lines, {} functions, {} variables in {} files, {} of them as before",
         summary.lines, summary.functions, summary.variables, summary.files, summary.files_unchanged
     );
+    if summary.runs > 0 {
+        let runs = counted(summary.runs as u64, "run");
+        let what = if summary.files == 0 { "without sources" } else { "added to the sources" };
+        let _ = writeln!(text, "what {runs} observed, {what}: {} accesses", summary.observed);
+    }
 }
 
 fn places(places: &[Place], here: &Path) -> String {

@@ -81,11 +81,13 @@ impl SetsBuilder {
         self.under[from..].to_vec()
     }
 
-    pub fn access(&mut self, variable: u32, kind: u8, line: u32, origin: u32) {
+    /// An access at a line and column.
+    pub fn access(&mut self, variable: u32, kind: u8, (line, column): (u32, u32), origin: u32) {
         let under = self.conditions_kept();
         let statement = self.statements.0;
         if let Some(function) = &mut self.function {
-            function.accesses.push(Access { variable, kind, line, statement, origin, under });
+            let access = Access { variable, kind, line, column, statement, origin, under };
+            function.accesses.push(access);
         }
     }
 

@@ -37,6 +37,7 @@ fn seen(line: u32, kinds: u8, members: &[(&str, &str)]) -> ObservedAccess {
         kind: kinds,
         global: None,
         members: members.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
+        bytes: None,
     }
 }
 
@@ -84,9 +85,38 @@ fn what_the_sources_do_not_declare_or_have_elsewhere_is_left_out() {
     let strange = seen(5, kind::WRITE, &[("Jobs", "count")]);
     let mut elsewhere = seen(5, kind::WRITE, &[("Stats", "done")]);
     elsewhere.way[1].function = "program::another".to_owned();
-    let early = seen(1, kind::WRITE, &[("Stats", "done")]);
-    assert_eq!(join_observed(&mut sets, &[strange, elsewhere, early]), 0);
+    assert_eq!(join_observed(&mut sets, &[strange, elsewhere]), 0);
     assert_eq!(told(&sets), before);
+}
+
+#[test]
+fn what_stands_in_the_lines_of_a_macro_is_where_its_function_begins() {
+    let mut sets = sets();
+    let before = told(&sets).len();
+    let mut there = seen(40, kind::WRITE, &[("Stats", "done")]);
+    assert_eq!(join_observed(&mut sets, &[there.clone()]), 1, "behind the last function");
+    let first = sets[0].functions[0].clone();
+    let another = FunctionSet { name: "another".to_owned(), line: 20, ..first };
+    sets[0].functions.push(another);
+    there.members[0].1 = "total".to_owned();
+    assert_eq!(join_observed(&mut sets, &[there]), 1);
+    assert_eq!(told(&sets)[before + 1], "2 Stats::total at 3 in 0");
+}
+
+#[test]
+fn bytes_are_what_a_line_calls_them_that_names_nothing_else() {
+    let mut sets = sets();
+    let bytes = Some(ObservedBytes { object: 1, offset: 24, length: 8 });
+    let own = |line, bits| {
+        let mut one = ObservedAccess { bytes, ..seen(line, bits, &[]) };
+        one.way.remove(0);
+        one
+    };
+    let unnamed = [own(7, kind::WRITE)];
+    assert_eq!(join_observed(&mut sets, &unnamed), 0, "nobody says what it is");
+    let others = [own(7, kind::WRITE), own(5, kind::READ)];
+    assert_eq!(join_observed(&mut sets, &others), 1);
+    assert!(told(&sets).contains(&"2 Stats::jobs at 7 in 4".to_owned()), "{:?}", told(&sets));
 }
 
 #[test]

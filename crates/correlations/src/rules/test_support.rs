@@ -26,7 +26,7 @@ pub fn sets(functions: &[&str]) -> FileSets {
                 sets.call(name.parse().unwrap());
             } else if bits != 0 && how != "-" {
                 let variable = sets.variable(&format!("T::{name}"));
-                sets.access(variable, bits, number as u32 * 10, origin);
+                sets.access(variable, bits, (number as u32 * 10, 1), origin);
             }
         }
         sets.end_function();

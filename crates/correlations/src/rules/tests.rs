@@ -97,6 +97,7 @@ fn types_are_told_apart() {
         variable: 0,
         kind,
         line: 0,
+        column: 0,
         statement: 1,
         source: Source::Own,
         under: vec![],

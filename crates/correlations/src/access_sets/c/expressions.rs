@@ -227,8 +227,8 @@ impl<'tu> Walker<'tu> {
     fn record(&mut self, expression: Entity<'tu>, declaration: Entity<'tu>, used: Use) {
         let Some(bits) = used.bits() else { return };
         let Some(variable) = self.names.variable(declaration, &mut self.sets) else { return };
-        let (line, origin) = self.position_of(expression, variable);
-        self.sets.access(variable, bits, line, origin);
+        let (at, origin) = self.position_of(expression, variable);
+        self.sets.access(variable, bits, at, origin);
     }
 }
 

@@ -122,17 +122,22 @@ impl<'tu> Walker<'tu> {
         }
     }
 
-    /// Line of an access to the variable by this name, and which macro wrote it: what comes of a macro's body stands where the
+    /// Line and column of an access to the variable by this name, and which macro wrote it: what comes of a macro's body stands where the
     /// macro is used, and there stands the macro's name, not the variable's.
-    pub(super) fn position_of(&mut self, expression: Entity<'tu>, variable: u32) -> (u32, u32) {
-        let Some(location) = expression.get_location() else { return (0, WRITTEN_HERE) };
+    pub(super) fn position_of(
+        &mut self,
+        expression: Entity<'tu>,
+        variable: u32,
+    ) -> ((u32, u32), u32) {
+        let Some(location) = expression.get_location() else { return ((0, 0), WRITTEN_HERE) };
         let here = location.get_file_location();
-        let Some(file) = here.file else { return (here.line, WRITTEN_HERE) };
+        let at = (here.line, here.column);
+        let Some(file) = here.file else { return (at, WRITTEN_HERE) };
         let text = self.texts.of(file);
         let text = text.get(here.offset as usize..).unwrap_or_default();
         let name = self.sets.name_of(variable).rsplit("::").next().unwrap_or_default();
         let is_written = text.starts_with(name.as_bytes());
-        (here.line, if is_written { WRITTEN_HERE } else { macro_number(text) })
+        (at, if is_written { WRITTEN_HERE } else { macro_number(text) })
     }
 }
 

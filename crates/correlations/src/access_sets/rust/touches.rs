@@ -83,7 +83,8 @@ impl Bodies<'_> {
 
     pub fn record(&mut self, name: &str, bits: u8, at: Span) {
         let variable = self.sets.variable(name);
-        self.sets.access(variable, bits, line_of(at), WRITTEN_HERE);
+        let column = at.start().column as u32 + 1;
+        self.sets.access(variable, bits, (line_of(at), column), WRITTEN_HERE);
     }
 
     /// A method, which does something to its object.
