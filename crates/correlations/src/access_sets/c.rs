@@ -58,9 +58,29 @@ impl CReader {
         }
     }
 
+    /// With flags that libclang does not take the file is read without them, and that is one of its errors.
     pub fn read(&self, job: &CJob) -> Result<FileSets, String> {
+        let why = match self.read_with(job, &job.arguments) {
+            Ok(sets) => return Ok(sets),
+            Err(why) => why,
+        };
+        let sure = sure_flags(&job.arguments);
+        if sure.len() == job.arguments.len() {
+            return Err(why);
+        }
+        let mut sets = self.read_with(job, &sure).map_err(|_| why)?;
+        let refused: Vec<&str> =
+            job.arguments.iter().map(String::as_str).filter(|one| !is_sure(one)).collect();
+        let refused = refused.join(" ");
+        sets.error_count += 1;
+        let file = job.file.display();
+        sets.errors.insert(0, format!("{file}: read without flags libclang refuses: {refused}"));
+        Ok(sets)
+    }
+
+    fn read_with(&self, job: &CJob, arguments: &[String]) -> Result<FileSets, String> {
         let index = Index::new(&self.clang, true, false);
-        let mut arguments = job.arguments.clone();
+        let mut arguments = arguments.to_vec();
         if let Some(precompiled) = &job.precompiled {
             arguments.extend(["-include-pch".to_owned(), precompiled.display().to_string()]);
         }
@@ -72,12 +92,35 @@ impl CReader {
             .incomplete(true)
             .detailed_preprocessing_record(false)
             .parse()
-            .map_err(|error| format!("{}: libclang gives up: {error}", job.file.display()))?;
+            .map_err(|_| {
+                "libclang gives up: the flags are wrong, or it is no C or C++".to_owned()
+            })?;
         if let Some(goal) = &job.save {
             unit.save(goal).map_err(|error| format!("{}: {error}", goal.display()))?;
         }
         Ok(sets_of(&unit, job))
     }
+}
+
+/// Flags that no version refuses: where headers are, what is defined.
+fn sure_flags(arguments: &[String]) -> Vec<String> {
+    let mut sure = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let has_value_behind = word == "-x";
+        if is_sure(word) {
+            sure.push(word.clone());
+        } else if has_value_behind {
+            words.next();
+        }
+    }
+    sure
+}
+
+fn is_sure(word: &str) -> bool {
+    const SURE: [&str; 8] =
+        ["-I", "-D", "-U", "-i", "-w", "-working-directory", "-pthread", "-include-pch"];
+    !word.starts_with('-') || SURE.iter().any(|beginning| word.starts_with(beginning))
 }
 
 fn sets_of(unit: &TranslationUnit<'_>, job: &CJob) -> FileSets {

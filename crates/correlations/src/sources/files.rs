@@ -98,6 +98,9 @@ impl Walk<'_> {
             return;
         }
         match fs::metadata(&path) {
+            Ok(data) if !data.is_file() => self
+                .missing
+                .push(format!("{}: not read: it is a pipe, a device or the like", path.display())),
             Ok(data) if data.len() > self.largest => self.missing.push(format!(
                 "{}: not read: {} MB are more than a person writes",
                 path.display(),

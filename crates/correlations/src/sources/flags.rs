@@ -35,11 +35,18 @@ impl Flags {
         missing: &mut Vec<String>,
     ) -> Self {
         let mut known = HashMap::new();
+        let mut has_database = false;
         for database in databases(&files.roots) {
             match read_database(&database) {
-                Ok(entries) => known.extend(entries),
-                Err(error) => missing
-                    .push(format!("{}: not used, flags are guessed: {error}", database.display())),
+                Ok(read) => {
+                    has_database = true;
+                    missing.extend(told_gone(&database, &read.gone));
+                    known.extend(read.flags);
+                }
+                Err(error) => missing.push(format!(
+                    "{}: not used, flags are guessed: {error}; let the build system write it anew",
+                    database.display()
+                )),
             }
         }
         for file in &files.c {
@@ -50,7 +57,7 @@ impl Flags {
             }
         }
         let strangers = files.c.iter().filter(|file| !known.contains_key(*file)).count();
-        if !known.is_empty() && strangers > 0 {
+        if (has_database || !known.is_empty()) && strangers > 0 {
             missing.push(format!(
                 "{strangers} of {} files are in no compile_commands.json, nor were they seen by unpick cc: their flags are guessed",
                 files.c.len()
@@ -89,20 +96,49 @@ fn databases(roots: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-fn read_database(path: &Path) -> Result<HashMap<PathBuf, Vec<String>>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    Ok(entries.into_iter().filter_map(flags_of_entry).collect())
+/// What a `compile_commands.json` says.
+#[derive(Default)]
+struct DatabaseRead {
+    flags: HashMap<PathBuf, Vec<String>>,
+    /// Files that are not there.
+    gone: Vec<PathBuf>,
 }
 
-fn flags_of_entry(entry: Entry) -> Option<(PathBuf, Vec<String>)> {
-    let file = entry.directory.join(&entry.file).canonicalize().ok()?;
+fn read_database(path: &Path) -> Result<DatabaseRead, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let mut read = DatabaseRead::default();
+    for entry in entries {
+        let file = entry.directory.join(&entry.file);
+        match file.canonicalize() {
+            Ok(file) => {
+                read.flags.insert(file, flags_of_entry(entry));
+            }
+            Err(_) => read.gone.push(file),
+        }
+    }
+    Ok(read)
+}
+
+/// Half a build, or one of another time.
+fn told_gone(database: &Path, gone: &[PathBuf]) -> Option<String> {
+    let first = gone.first()?;
+    Some(format!(
+        "{}: {} of the files it names {} not there, such as {}: build again, and it will be what is there",
+        database.display(),
+        gone.len(),
+        if gone.len() == 1 { "is" } else { "are" },
+        first.display()
+    ))
+}
+
+fn flags_of_entry(entry: Entry) -> Vec<String> {
     let words = match entry.command {
         Some(command) if entry.arguments.is_empty() => words_of(&command),
         _ => entry.arguments,
     };
     // The first word is the compiler.
-    Some((file, flags_in(&entry.directory, words.get(1..).unwrap_or_default())))
+    flags_in(&entry.directory, words.get(1..).unwrap_or_default())
 }
 
 fn flags_in(directory: &Path, words: &[String]) -> Vec<String> {
