@@ -1,67 +1,8 @@
 //! What libclang's trees become. Needs libclang 16 or newer; without it nothing is tested here, unless `CI` is set.
 
-use std::fs;
-use std::sync::{Mutex, MutexGuard};
+mod c_support;
 
-use unpick_correlations::access_sets::FileSets;
-use unpick_correlations::access_sets::c::{CJob, CReader};
-
-/// libclang is for one thread at a time.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn read(name: &str, text: &str) -> Option<FileSets> {
-    let _turn = turn();
-    let reader = match CReader::load() {
-        Ok(reader) => reader,
-        Err(problem) if std::env::var_os("CI").is_some() => panic!("{problem}"),
-        Err(_) => return None,
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(name);
-    fs::write(&file, text).unwrap();
-    let header_folders = vec![folder.path().to_path_buf()];
-    let job = CJob { file, arguments: vec![], header_folders, precompiled: None, save: None };
-    Some(reader.read(&job).unwrap())
-}
-
-/// Accesses of a function as `w Type::field`, in order; with conditions behind `if`.
-fn accesses(sets: &FileSets, function: &str) -> Vec<String> {
-    let function = sets.functions.iter().find(|f| f.name == function).unwrap();
-    function
-        .accesses
-        .iter()
-        .map(|access| {
-            let kinds: String = [(1, 'r'), (2, 'w'), (4, 'a')]
-                .iter()
-                .filter(|(bit, _)| access.kind & bit != 0)
-                .map(|(_, letter)| *letter)
-                .collect();
-            let under: Vec<&str> = access
-                .under
-                .iter()
-                .map(|&number| sets.conditions[number as usize].text.as_str())
-                .collect();
-            let condition = if under.is_empty() {
-                String::new()
-            } else {
-                format!(" if {}", under.join(" and "))
-            };
-            format!("{kinds} {}{condition}", sets.variables[access.variable as usize])
-        })
-        .collect()
-}
-
-#[track_caller]
-fn assert_accesses(name: &str, text: &str, function: &str, expected: &[&str]) {
-    if let Some(sets) = read(name, text) {
-        assert_eq!(sets.errors, Vec::<String>::new());
-        assert_eq!(accesses(&sets, function), expected);
-    }
-}
+use c_support::{accesses, assert_accesses, read};
 
 #[test]
 fn fields_and_globals_are_read_written_both_or_given_away() {

@@ -6,6 +6,8 @@
 //!         without a sign between operands.
 //! Cost    what libclang needs to parse, and about as much again for the walk. Functions of templates are not instantiated.
 
+mod atomics;
+mod bindings;
 mod conditions;
 mod expressions;
 mod names;

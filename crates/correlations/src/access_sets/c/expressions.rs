@@ -19,7 +19,7 @@ pub enum Use {
 }
 
 impl Use {
-    fn bits(self) -> Option<u8> {
+    pub fn bits(self) -> Option<u8> {
         match self {
             Self::Read => Some(kind::READ),
             Self::Write => Some(kind::WRITE),
@@ -51,10 +51,8 @@ impl<'tu> Walker<'tu> {
         match expression.get_kind() {
             EntityKind::MemberRefExpr => self.member(expression, used),
             EntityKind::DeclRefExpr => {
-                if let Some(declaration) = expression.get_reference()
-                    && declaration.get_kind() == EntityKind::VarDecl
-                {
-                    self.record(expression, declaration, used);
+                if let Some(declaration) = expression.get_reference() {
+                    self.named(expression, declaration, used);
                 }
             }
             EntityKind::BinaryOperator => self.operation(expression, used, is_whole),
@@ -76,7 +74,11 @@ impl<'tu> Walker<'tu> {
             | EntityKind::ConstCastExpr
             | EntityKind::ReinterpretCastExpr
             | EntityKind::DynamicCastExpr => {
-                for part in expression.get_children() {
+                let parts = expression.get_children();
+                if parts.len() > 1 && self.atomic(expression, &parts) {
+                    return;
+                }
+                for part in parts {
                     self.expression(part, used, is_whole);
                 }
             }
@@ -127,7 +129,7 @@ impl<'tu> Walker<'tu> {
         let used = match self.texts.unary(expression) {
             Some((sign, _)) if sign == "&" => Use::Address,
             // What a field points to is the field's, as with arrays.
-            Some((sign, _)) if sign == "*" => used,
+            Some((sign, _)) if sign == "*" => return self.through_address(operand, used),
             Some((sign, _)) if sign == "++" || sign == "--" => Use::Update,
             _ => Use::Read,
         };
@@ -135,8 +137,19 @@ impl<'tu> Walker<'tu> {
         self.expression(operand, used, false);
     }
 
+    /// A variable, or a name for a part of one: `auto [a, b] = pair`.
+    fn named(&mut self, expression: Entity<'tu>, declaration: Entity<'tu>, used: Use) {
+        if declaration.get_kind() == EntityKind::VarDecl {
+            self.record(expression, declaration, used);
+        } else if let Some(field) = self.bindings.get(&declaration).copied() {
+            self.record_bound(expression, field, used);
+        }
+    }
+
     fn member(&mut self, expression: Entity<'tu>, used: Use) {
-        let declaration = expression.get_reference();
+        // In a template whose parameters decide what it is, a member is known by its name, if only one type has one.
+        let by_name = || self.texts.last_word(expression).and_then(|name| self.names.field(&name));
+        let declaration = expression.get_reference().or_else(by_name);
         let base = expression.get_child(0).filter(|base| base.is_expression());
         match declaration.map(|declaration| (declaration.get_kind(), declaration)) {
             Some((EntityKind::FieldDecl | EntityKind::VarDecl, declaration)) => {
@@ -172,8 +185,16 @@ impl<'tu> Walker<'tu> {
             callee.and_then(|callee| callee.get_name()).filter(|name| name.starts_with("operator"));
         match operator {
             Some(operator) => self.overloaded(&operator, callee, &parts, used),
+            None if self.old_atomic(callee, &parts) => {}
             None => self.plain_call(callee, &parts),
         }
+    }
+
+    /// `__sync_fetch_and_add(&x, 1)` and its like are functions, as the compiler has them.
+    fn old_atomic(&mut self, callee: Option<Entity<'tu>>, parts: &[Entity<'tu>]) -> bool {
+        let name = callee.and_then(|callee| callee.get_name());
+        let is_old = name.is_some_and(|name| name.starts_with("__sync_"));
+        is_old && parts.first().is_some_and(|&callee| self.atomic(callee, &parts[1..]))
     }
 
     fn plain_call(&mut self, callee: Option<Entity<'tu>>, parts: &[Entity<'tu>]) {

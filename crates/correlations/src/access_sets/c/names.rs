@@ -16,9 +16,23 @@ pub struct Names<'tu> {
     variables: HashMap<Entity<'tu>, Option<u32>>,
     functions: HashMap<Entity<'tu>, u64>,
     records: HashMap<Entity<'tu>, String>,
+    /// Fields by name; none where several types have one.
+    fields: HashMap<String, Option<Entity<'tu>>>,
 }
 
 impl<'tu> Names<'tu> {
+    /// A field that the file, or a header it brings, declares.
+    pub fn note_field(&mut self, field: Entity<'tu>) {
+        let Some(name) = field.get_name() else { return };
+        let known = self.fields.entry(name);
+        known.and_modify(|other| *other = other.filter(|one| *one == field)).or_insert(Some(field));
+    }
+
+    /// The only field by a name.
+    pub fn field(&self, name: &str) -> Option<Entity<'tu>> {
+        self.fields.get(name).copied().flatten()
+    }
+
     /// The number of a field or global; nothing for locals, constants, and what belongs to the compiler's libraries.
     pub fn variable(&mut self, declaration: Entity<'tu>, sets: &mut SetsBuilder) -> Option<u32> {
         if let Some(&known) = self.variables.get(&declaration) {

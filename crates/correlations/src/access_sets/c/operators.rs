@@ -61,6 +61,23 @@ impl<'tu> Texts<'tu> {
         is_step.then(|| (String::from_utf8_lossy(last).into_owned(), false))
     }
 
+    /// The name that an expression begins with, or that of the macro that writes it.
+    pub fn first_word(&mut self, expression: Entity<'tu>) -> Option<String> {
+        let at = expression.get_location()?.get_file_location();
+        let text = self.of(at.file?);
+        let word = text.get(at.offset as usize..)?.iter().take_while(|byte| is_of_word(byte));
+        Some(word.map(|&byte| char::from(byte)).collect())
+    }
+
+    /// The name that an expression ends with.
+    pub fn last_word(&mut self, expression: Entity<'tu>) -> Option<String> {
+        let end = expression.get_range()?.get_end().get_file_location();
+        let text = self.of(end.file?);
+        let before = text.get(..end.offset as usize)?;
+        let length = before.iter().rev().take_while(|byte| is_of_word(byte)).count();
+        Some(String::from_utf8_lossy(&before[before.len() - length..]).into_owned())
+    }
+
     /// What is written for an expression, if it is a plain constant: a number, a name.
     pub fn constant(&mut self, expression: Entity<'tu>) -> Option<String> {
         let range = expression.get_range()?;
@@ -74,6 +91,10 @@ impl<'tu> Texts<'tu> {
         let is_short = !words.is_empty() && words.len() <= 40;
         (is_short && words.iter().all(is_plain)).then(|| String::from_utf8_lossy(words).into())
     }
+}
+
+fn is_of_word(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
 /// Whether a macro was given it.

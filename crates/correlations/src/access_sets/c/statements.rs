@@ -52,6 +52,9 @@ impl<'tu> Walker<'tu> {
                 self.value(declaration);
             } else if declaration.get_kind() == EntityKind::VarDecl {
                 self.local_declarations(declaration);
+            } else if declaration.get_kind() == EntityKind::UnexposedDecl {
+                self.bind(declaration);
+                self.local_declarations(declaration);
             } else {
                 self.local_declaration(declaration);
             }

@@ -1,5 +1,6 @@
 //! From a translation unit to its functions.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clang::source::File;
@@ -26,6 +27,8 @@ pub struct Walker<'tu> {
     pub(super) sets: SetsBuilder,
     pub(super) names: Names<'tu>,
     pub(super) texts: Texts<'tu>,
+    /// Names for parts of objects, with the fields they are: `auto [a, b] = pair`.
+    pub(super) bindings: HashMap<Entity<'tu>, Entity<'tu>>,
     /// What the `switch` statements around are on.
     pub(super) switches: Vec<Entity<'tu>>,
     wanted: Wanted,
@@ -39,6 +42,7 @@ impl<'tu> Walker<'tu> {
             sets: SetsBuilder::default(),
             names: Names::default(),
             texts: Texts::default(),
+            bindings: HashMap::new(),
             switches: Vec::new(),
             wanted,
             files: Vec::new(),
@@ -58,6 +62,7 @@ impl<'tu> Walker<'tu> {
                 {
                     self.declarations(declaration);
                 }
+                EntityKind::FieldDecl => self.names.note_field(declaration),
                 kind if is_function(kind) => self.function(declaration),
                 kind if is_record(kind) && self.file_of(declaration).is_some() => {
                     self.declarations(declaration);
