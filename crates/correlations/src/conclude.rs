@@ -47,7 +47,8 @@ pub fn conclude(files: Vec<FileSets>, choices: &Choices, missing: Vec<String>) -
     let database = Database::of(files);
     let thresholds = choices.thresholds(database.functions.len());
     let rules = find_rules(&database, &thresholds);
-    let known: HashSet<(u32, u32)> = rules.iter().map(|rules| pair_of(&rules[0])).collect();
+    let known: HashSet<(u32, u32)> =
+        rules.iter().flatten().map(|rule| (rule.left.1, rule.right.1)).collect();
     let conditional = find_conditional_rules(&database, &thresholds, &known);
     let words = Words { database: &database, thresholds: &thresholds };
     CorrelationList {
@@ -69,11 +70,6 @@ pub fn conclude(files: Vec<FileSets>, choices: &Choices, missing: Vec<String>) -
         patterns: words.patterns(),
         missing,
     }
-}
-
-fn pair_of(rule: &Rule) -> (u32, u32) {
-    let (x, y) = (rule.left.1, rule.right.1);
-    (x.min(y), x.max(y))
 }
 
 struct Words<'a> {

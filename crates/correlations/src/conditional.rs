@@ -28,7 +28,7 @@ pub struct ConditionalRule {
 /// An access under a condition: variable, type, condition.
 type Left = (u32, AccessType, u32);
 
-/// Rules under conditions, the surest first; one per ordered pair, and none of pairs in `known`.
+/// Rules under conditions, the surest first; one per ordered pair, and none of those in `known`: left and right.
 pub fn find_conditional_rules(
     database: &Database,
     thresholds: &Thresholds,
@@ -39,7 +39,7 @@ pub fn find_conditional_rules(
     for (left, functions) in lefts(database, thresholds.min_support) {
         for found in rules_of_left(database, &popularity, thresholds, left, &functions) {
             let (x, y) = (found.rule.left.1, found.rule.right.1);
-            if known.contains(&(x.min(y), x.max(y))) {
+            if known.contains(&(x, y)) {
                 continue;
             }
             let entry = best.entry((x, y)).or_insert_with(|| found.clone());

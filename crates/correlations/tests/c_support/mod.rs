@@ -1,4 +1,5 @@
 //! Access sets of a piece of C or C++, in words.
+#![allow(dead_code)] // Not every test needs all of it.
 
 use std::fs;
 use std::sync::{Mutex, MutexGuard};
