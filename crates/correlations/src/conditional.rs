@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::correlation::AccessType;
-use crate::database::{Database, Function, Touch, types_of};
+use crate::database::{Database, Function, Touch, owner, types_of};
 use crate::rules::{Popularity, Rule, Thresholds, bit_of, lower_bound};
 
 /// How much less often the right access may be made where the condition is not known to hold.
@@ -116,7 +116,8 @@ fn rules_of_left(
                 right_functions: popularity.own(y, right),
                 score: lower_bound(support, functions.len()) * weight(access, right),
             };
-            let is_trivial = y == tested && right != AccessType::Write;
+            let is_trivial = y == tested && right != AccessType::Write
+                || [x, y].iter().any(|&variable| is_of_variant(database, variable, condition));
             let holds = support >= thresholds.min_support
                 && rule.confidence() >= thresholds.min_confidence
                 && support as f64 >= LEAST_SHARE * rule.right_functions as f64;
@@ -124,6 +125,14 @@ fn rules_of_left(
                 .then_some(ConditionalRule { rule, condition })
         })
         .collect()
+}
+
+/// A field of an enumeration's variant is touched only where the value is that variant: `Job::state == State::Busy` says nothing about
+/// `State::Busy::since`.
+fn is_of_variant(database: &Database, variable: u32, condition: u32) -> bool {
+    let variant = owner(&database.variables[variable as usize]);
+    let text = &database.conditions[condition as usize].text;
+    text.rsplit_once("== ").is_some_and(|(_, value)| value.contains("::") && value == variant)
 }
 
 /// Two reads under a condition are hardly ever meant.

@@ -69,13 +69,17 @@ fn assert_in_rust(both: &str, condition: &str) {
     let types = "struct Log { on: bool, state: State, head: u32, size: u32, other: u32 }\n";
     let text =
         types.to_owned() + &functions("fn @(log: &mut Log)", both, "log.head += 7; log.other = 8;");
+    assert_found(&list(read_rust(&text)), condition, "write(Log::head)", "write(Log::size)");
+}
+
+fn read_rust(text: &str) -> Vec<FileSets> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.rs");
     fs::write(&file, text).unwrap();
     let mut missing = Vec::new();
     let sets = read_all(&[file], &mut missing);
     assert_eq!(missing, Vec::<String>::new());
-    assert_found(&list(sets), condition, "write(Log::head)", "write(Log::size)");
+    sets
 }
 
 #[test]
@@ -125,4 +129,20 @@ fn an_enclosing_if_on_one_of_the_two() {
 fn a_loop_while_it_holds() {
     assert_in_c("while (l->on) { l->head = 1; l->size = 2; }", "log::on");
     assert_in_rust("while log.on { log.head = 1; log.size = 2; }", "Log::on");
+}
+
+#[test]
+fn fields_of_a_variant_are_no_news_where_the_value_is_that_variant() {
+    let text =
+        "enum State { Busy { since: u32, by: u32 }, Idle } struct Job { state: State, n: u32 }\n"
+            .to_owned()
+            + &functions(
+                "fn @(job: &mut Job)",
+                "if let State::Busy { since, .. } = &mut job.state { job.n = 1; *since = 2; }",
+                "job.n += 3;",
+            );
+    let list = list(read_rust(&text));
+    let told: Vec<&str> =
+        list.correlations.iter().filter_map(|one| one.condition.as_deref()).collect();
+    assert_eq!(told, Vec::<&str>::new());
 }

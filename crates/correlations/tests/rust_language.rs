@@ -243,3 +243,10 @@ fn macros_whose_arguments_are_values() {
     ];
     assert_accesses(text, "f", &expected);
 }
+
+#[test]
+fn a_type_of_the_code_base_may_be_called_like_one_of_the_library() {
+    let text =
+        "struct Cell { word: u64, time: u32 } impl Cell { fn f(&mut self) { self.word = 1; } }";
+    assert_accesses(text, "Cell::f", &["w Cell::word"]);
+}

@@ -88,9 +88,11 @@ pub fn known_type(of: &Type) -> Option<Known> {
             let last = path.path.segments.last()?;
             let name = last.ident.to_string();
             let mut parameters = parameters(&last.arguments);
-            if is_transparent(&name) {
-                // `Result<T, E>`, `Ref<'_, T>`, `OnceCell<T>`: the first one.
-                return known_type(parameters.next()?);
+            // `Result<T, E>`, `Ref<'_, T>`, `OnceCell<T>`: the first one. Without any it is a type of the code base.
+            if is_transparent(&name)
+                && let Some(inner) = parameters.next()
+            {
+                return known_type(inner);
             }
             if COLLECTIONS.contains(&name.as_str()) {
                 return Some(collection(&name, parameters.last().and_then(known_type)));
