@@ -131,6 +131,12 @@ fn whatever_is_no_lock_orders_firmly() {
 }
 
 #[test]
+fn a_switch_of_fibers_orders_firmly() {
+    let fibers = Trace::begun().data(2).object(2, Kind::FiberSwitch, 3).data(3);
+    assert_eq!(fibers.ordered_by(), Some(StepDeed::FiberSwitch));
+}
+
+#[test]
 fn who_waits_for_a_lock_that_was_taken_before_its_creation_comes_after_it() {
     let gate = |lock| {
         let trace = Trace::begun().lock(2, LOCK).object(2, Kind::SemaphorePost, OBJECT).data(2);

@@ -115,7 +115,7 @@ impl FirmOrder {
             Some(_) => {}
             None if is_step_of_lock(event, knowledge) => {}
             None => match event.action {
-                Action::ThreadCreate { thread } => {
+                Action::ThreadCreate { thread } | Action::FiberSwitch { to: thread } => {
                     let step = step_of(event, knowledge);
                     self.learn(thread, step, |clocks| clocks.release(event));
                 }
