@@ -5,7 +5,7 @@ mod made;
 use made::{code, deed, finding, frame, hang, lock, lost_notification, waiting};
 use unpick_analyses::interleaving_patterns::PatternId;
 use unpick_events::schedule::{self, header, place};
-use unpick_findings::{CodePlace, Finding, LostDeed};
+use unpick_findings::{AccessOrder, CodePlace, Finding, LostDeed, TORN_AT_FIRST, TORN_AT_SECOND};
 use unpick_reproduce::{Mode, Operand, Plan, PlanPlace, Purpose};
 
 const NO_CALLS: [u64; 0] = [];
@@ -42,6 +42,26 @@ fn every_pattern_is_a_plan_with_its_roles_variables_and_places() {
         let is_pair = pattern.steps().len() == 2;
         assert_eq!(inverse, if is_pair { Mode::Reverse } else { Mode::Serialise });
     }
+}
+
+#[test]
+fn a_torn_unit_is_a_plan_of_two_variables_whatever_is_read_or_written() {
+    for (pattern, variables) in [(TORN_AT_FIRST, [0, 0, 1]), (TORN_AT_SECOND, [0, 1, 1])] {
+        for of in [PatternId::P4, PatternId::P6, PatternId::P8] {
+            let accesses = finding(of).accesses;
+            let order =
+                AccessOrder { pattern: pattern.to_owned(), sentence: String::new(), accesses };
+            let plan = Plan::of_order(&order).unwrap();
+            let told: Vec<_> =
+                plan.steps.iter().map(|step| (step.role, step.variable.unwrap())).collect();
+            assert_eq!(told, [(1, variables[0]), (2, variables[1]), (1, variables[2])]);
+            assert_eq!(plan.inverse().mode, Mode::Serialise);
+        }
+    }
+    let mut other_role = finding(PatternId::P4);
+    other_role.pattern = TORN_AT_FIRST.to_owned();
+    other_role.accesses[1].role = 1;
+    assert!(Plan::of_finding(&other_role).is_err());
 }
 
 #[test]

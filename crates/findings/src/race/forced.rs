@@ -192,6 +192,9 @@ impl RaceFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::AccessKind;
+    use crate::race::AccessOrder;
+    use serde_json::json;
 
     fn order(steps: &[&str], runs: u32, hits: u32, failures: u32) -> ForcedOrder {
         ForcedOrder {
@@ -258,5 +261,73 @@ mod tests {
         let told = "R, then W could not be forced in 10 runs: nobody came; another order was forced 10 times, and none failed";
         assert_eq!(forced.sentence, told);
         assert_eq!(ForcedRace::new(Vec::new()).mark, RaceMark::NotForced);
+    }
+
+    /// A race of two lines of a build.
+    fn race(lines: [u32; 2], build: &str, forced: Option<ForcedRace>) -> RaceFinding {
+        let access = |role: u8, line: u32| {
+            json!({
+                "role": role, "kind": "write", "variable": "x", "function": "f", "file": "a.c",
+                "line": line, "column": 1, "inlined_into": [], "thread": role, "process": 0,
+                "atomic": false, "order": role, "stack": [], "locks": [],
+                "code": { "module": "a", "build_id": build, "offset": format!("0x{line}") },
+            })
+        };
+        let race = json!({
+            "detectors": ["lockset"], "sentence": "", "why": "", "variable": "x",
+            "allocated_at": null, "unordered": 0, "unlocked": 1, "runs": 1, "example_run": 1,
+            "own_code": true, "accesses": [access(1, lines[0]), access(2, lines[1])], "steps": [],
+        });
+        RaceFinding { forced, ..serde_json::from_value(race).unwrap() }
+    }
+
+    fn benign() -> Option<ForcedRace> {
+        Some(ForcedRace::new(vec![order(&["W", "W"], 3, 3, 0)]))
+    }
+
+    fn confirmed() -> Option<ForcedRace> {
+        let failing = judged(order(&["W", "W"], 3, 3, 3), 3, Confirmation::Cause);
+        Some(ForcedRace::new(vec![failing]))
+    }
+
+    #[test]
+    fn marks_stay_with_the_lines_of_a_build_and_order_the_list() {
+        let earlier = [
+            race([1, 2], "b1", benign()),
+            race([3, 4], "b1", confirmed()),
+            race([5, 6], "b0", confirmed()),
+        ];
+        let mut races = [[2, 1], [5, 6], [7, 8], [3, 4]].map(|lines| race(lines, "b1", None));
+        RaceFinding::take_over_marks(&mut races, &earlier);
+        let told: Vec<_> =
+            races.iter().map(|race| (race.accesses[0].frame.line, race.mark())).collect();
+        assert_eq!(
+            told,
+            [
+                (Some(3), Some(RaceMark::Confirmed)),
+                (Some(5), None),
+                (Some(7), None),
+                (Some(2), Some(RaceMark::BenignSoFar)),
+            ]
+        );
+    }
+
+    #[test]
+    fn both_orders_of_all_ways_are_tried_once_and_two_writes_last() {
+        let mut one = race([1, 2], "b1", None);
+        let mut read = one.accesses.clone();
+        read[0].kind = AccessKind::Read;
+        read[0].code.offset = "0x9".to_owned();
+        one.ways = vec![read.clone(), read.iter().rev().cloned().collect()];
+        let orders = one.orders();
+        let told: Vec<_> = orders
+            .iter()
+            .map(|order| (order.pattern.as_str(), order.accesses[0].code.offset.as_str()))
+            .collect();
+        assert_eq!(told, [("P2", "0x2"), ("P1", "0x9"), ("P3", "0x2"), ("P3", "0x1")]);
+        let roles = |order: &AccessOrder| {
+            order.accesses.iter().map(|access| access.role).collect::<Vec<_>>()
+        };
+        assert!(orders.iter().all(|order| roles(order) == [1, 2]));
     }
 }
