@@ -32,7 +32,7 @@ use crate::program::end_of_command_line;
 use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
 use crate::terminal;
-use crate::trained::is_stdout;
+use crate::trained::{is_stdout, write_json};
 use confirming::Confirming;
 pub use correlated::{Correlated, rules_in};
 use course::Looked;
@@ -104,6 +104,9 @@ pub struct Races {
     /// Write the races as JSON to this file too; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the races as SARIF 2.1.0 to this file too; - for standard output, in place of the text
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    sarif: Option<PathBuf>,
     /// A run that takes longer is ended; what it did until then counts
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
     timeout: Duration,
@@ -217,9 +220,12 @@ impl Races {
     ) -> Result<(), Problem> {
         if let Some(to) = &self.json {
             report.write_as_json(to)?;
-            if is_stdout(to) {
-                return Ok(());
-            }
+        }
+        if let Some(to) = &self.sarif {
+            write_json(to, &unpick_report::races_sarif(&report.races, &choices().working_folder))?;
+        }
+        if [&self.json, &self.sarif].into_iter().flatten().any(|to| is_stdout(to)) {
+            return Ok(());
         }
         let style = terminal::style_of_stdout(&self.store);
         let mut text = self.summary(looked, report, correlated) + &suppressed.told();

@@ -131,6 +131,16 @@ fn a_program_without_sources_is_judged_by_its_recordings() {
     let told = String::from_utf8(meetings.stderr).unwrap();
     assert!(told.contains("its recordings are not full"), "{told}");
 
+    let output = Command::new(env!("CARGO_BIN_EXE_unpick"))
+        .args(["correlate", "cache.c", "--broken", "--no-cache"])
+        .env("LIBCLANG_PATH", "/nowhere")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(66), "recordings need no libclang");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("forget cache.c:9"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("apt install libclang"));
+
     fs::write(folder.join("cache.c"), format!("\n\n{CACHE_IN_C}")).unwrap();
     let stale = unpick(folder, &["correlate"]);
     assert_eq!(stale.status.code(), Some(2));

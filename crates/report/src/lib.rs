@@ -18,6 +18,7 @@ mod list;
 mod orders;
 mod paint;
 mod races;
+mod races_sarif;
 mod reconstruction;
 mod sarif;
 mod short_names;
@@ -34,6 +35,7 @@ use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 pub use deadlocks::deadlocks;
 pub use excerpts::LINES_AROUND;
 pub use races::{confirmed_races, ordered, race, race_mark, races};
+pub use races_sarif::races_sarif;
 pub use sarif::{SarifLevel, SarifPlace, SarifResult, SarifRule, sarif};
 pub use violations::violated;
 
