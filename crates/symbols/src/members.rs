@@ -46,12 +46,11 @@ pub fn members_at(names: &DebugNames, of: EntryRef, bytes: Bytes) -> Vec<NamedMe
                 let Some(member) = only_one(members, |member| finder.holds(member, bytes)) else {
                     break;
                 };
-                if !of.name.is_empty()
-                    && !member.name.is_empty()
-                    && !names.globals.is_library_type(at)
-                {
-                    let owner = without_parameters(&of.name).to_owned();
-                    way.push(NamedMember { owner, member: member.name.clone() });
+                let owner = without_parameters(&of.name);
+                let is_written = is_name(owner) && !names.globals.is_library_type(at);
+                if is_written && !member.name.is_empty() {
+                    let (owner, member) = (owner.to_owned(), member.name.clone());
+                    way.push(NamedMember { owner, member });
                 }
                 let Some(offset) = bytes.offset.checked_sub(member.offset) else { break };
                 bytes.offset = offset;
@@ -72,6 +71,11 @@ fn offset_in_element(names: &DebugNames, element: EntryRef, bytes: Bytes) -> Opt
 fn only_one(members: &[Member], is: impl Fn(&Member) -> bool) -> Option<&Member> {
     let mut found = members.iter().filter(|member| is(member));
     found.next().filter(|_| found.next().is_none())
+}
+
+/// Tuples and closures have types that nobody wrote.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
 /// `Pair` of `Pair<u32>`.

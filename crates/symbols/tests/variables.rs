@@ -131,6 +131,28 @@ fn members_of_rust_statics_are_named_with_their_modules() {
 }
 
 #[test]
+fn bytes_of_statics_belong_to_fields_of_types_that_somebody_wrote() {
+    let workshop = Workshop::new();
+    workshop.write("globals.rs", include_str!("programs/globals.rs"));
+    let recorded = workshop.instrumented(Compiler::Rustc, "globals.rs", &["-Copt-level=1"]);
+    let symbols = recorded.symbols();
+    let belonging = |expression: &str| {
+        let found = symbols.belonging_of_static(noted(&recorded, expression), 1).unwrap();
+        let fields = found.members.iter().map(|one| format!("{}::{}", one.owner, one.member));
+        (found.global.unwrap(), fields.collect::<Vec<_>>())
+    };
+    let of = |global: &str, fields: &[&str]| {
+        (global.to_owned(), fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>())
+    };
+    // Through a lock of the library, to a tuple without a name.
+    assert_eq!(belonging("LOCKED.data.y.1"), of("globals::LOCKED", &["Point::y"]));
+    assert_eq!(belonging("TABLE[2].x"), of("globals::TABLE", &["Point::x"]));
+    assert_eq!(belonging("HITS"), of("globals::HITS", &[]));
+    // The tag of an enumeration is nobody's field, and its variants lie over each other.
+    assert_eq!(belonging("SHAPE").0, "globals::SHAPE");
+}
+
+#[test]
 fn a_variable_copied_from_a_library_is_named_by_the_librarys_debug_info() {
     let workshop = Workshop::new();
     workshop.write("lib.c", "struct Pair { int first; int second; } shared_pair = {1, 2};");
