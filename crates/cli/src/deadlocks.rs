@@ -5,7 +5,6 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::Value;
 use unpick_analyses::lock_order::{as_hang, lock_order};
@@ -49,9 +48,7 @@ pub fn candidate(store: &Path, number: usize) -> Result<CandidateDeadlock, Probl
 /// How the program is run: as in the run that shows the candidate.
 pub fn run_of(store: &Path, candidate: &CandidateDeadlock) -> Result<Hunted, Problem> {
     let folder = Store::at(store).run(candidate.example_run)?;
-    let info = RunInfo::read(&folder)?;
-    let longest_pass = Some(Duration::from_millis(info.duration_ms));
-    Ok(Hunted { info, longest_pass })
+    Ok(Hunted::of_run(RunInfo::read(&folder)?))
 }
 
 /// Keeps what forcing a candidate has shown.

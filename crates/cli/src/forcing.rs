@@ -14,7 +14,7 @@ use std::time::Duration;
 use unpick_analyses::Options;
 use unpick_events::{Label, schedule};
 use unpick_problem::Problem;
-use unpick_recording::{RunInfo, RunOptions};
+use unpick_recording::{Outcome as RunOutcome, RunInfo, RunOptions};
 use unpick_reproduce::{Mode, Oracle, Outcome, Plan, Prevention, Program, Reproducer, Subject};
 use unpick_run_store::{Store, StoredRun};
 use unpick_runner::{
@@ -35,6 +35,9 @@ const FORCED_FOLDER: &str = "forced";
 const PATIENCE: u32 = 20;
 /// Where nothing is known about the program's runs.
 const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long, and how often, a program is run to see how long it takes.
+const TIME_TO_LEARN: Duration = Duration::from_secs(10);
+const RUNS_TO_LEARN: u32 = 3;
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 /// As a hunt's.
@@ -122,12 +125,14 @@ pub struct ForcedProgram {
 
 impl ForcedProgram {
     pub fn forcing(&self) -> Result<Forcing, Problem> {
-        self.forcing_as(&Hunted::of_store(&Store::at(&self.store))?)
+        let hunted = Hunted::of_store(&Store::at(&self.store))?;
+        Forcing::new(&self.store, &hunted, &self.judge, &self.command)
     }
 
     /// Run as in runs that are no hunt's.
     pub fn forcing_as(&self, hunted: &Hunted) -> Result<Forcing, Problem> {
-        Forcing::new(&self.store, hunted, &self.judge, &self.command)
+        let forcing = Forcing::new(&self.store, hunted, &self.judge, &self.command)?;
+        if self.judge.timeout.is_some() { Ok(forcing) } else { forcing.knowing_its_time() }
     }
 }
 
@@ -173,6 +178,13 @@ impl Hunted {
         let longest = passed.map(|run| Duration::from_millis(run.info.duration_ms)).max();
         let last = runs.into_iter().next_back()?;
         Some(Hunted { info: last.info, longest_pass: longest })
+    }
+
+    /// As a run that is no hunt's. How long one took that was ended by a signal, as those that hang are, says nothing about others.
+    pub fn of_run(info: RunInfo) -> Hunted {
+        let has_ended = matches!(info.outcome, RunOutcome::Exit { .. });
+        let longest_pass = has_ended.then(|| Duration::from_millis(info.duration_ms));
+        Hunted { info, longest_pass }
     }
 
     fn invocation(&self) -> Result<Invocation, Problem> {
@@ -279,6 +291,21 @@ impl Forcing {
         let pinned = oracle.timeout_ms.map(|time| Duration::from_millis(time.into()));
         let timeout = options.timeout.or(pinned).unwrap_or(USUAL_TIMEOUT);
         Ok(Self::with(store, invocation, judge, timeout, reproducer.own_folder))
+    }
+
+    /// Where nothing is known about how long a run takes: runs it, left alone, and takes the time of one that passes.
+    pub fn knowing_its_time(mut self) -> Result<Forcing, Problem> {
+        let patient = self.limits.timeout;
+        let mut tries = 0;
+        self.limits.timeout = patient.min(TIME_TO_LEARN);
+        while self.usual_run.is_none() && tries < RUNS_TO_LEARN {
+            let Some(run) = self.run(None)? else { break };
+            self.usual_run = (run.label == Label::Pass).then_some(run.duration);
+            tries += 1;
+        }
+        let usual = self.usual_run.map_or(patient, |run| (run * PATIENCE).max(SHORTEST_TIMEOUT));
+        self.limits.timeout = usual.min(patient);
+        Ok(self)
     }
 
     /// What a reproducer has to know to run the program again.
@@ -506,4 +533,38 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Problem {
         .at("file", path.display())
         .why(error)
         .next("run it again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_long_a_run_took_that_was_ended_says_nothing() {
+        let ended = |outcome: RunOutcome| {
+            let info = RunInfo { outcome, duration_ms: 20_000, ..a_run() };
+            Hunted::of_run(info).longest_pass
+        };
+        assert_eq!(ended(RunOutcome::Exit { code: 1 }), Some(Duration::from_secs(20)));
+        assert_eq!(ended(RunOutcome::Signal { number: 15 }), None);
+    }
+
+    fn a_run() -> RunInfo {
+        RunInfo {
+            command: vec!["./bank".to_owned()],
+            working_folder: PathBuf::from("/"),
+            started_ms: 0,
+            duration_ms: 0,
+            outcome: RunOutcome::Unknown,
+            options: RunOptions::default(),
+            seed: 1,
+            unpick_version: String::new(),
+            format_version: 2,
+            label: None,
+            why: None,
+            hunt: None,
+            written_as: None,
+            judged_by: None,
+        }
+    }
 }

@@ -4,7 +4,6 @@
 //!         forcing it has shown, in the report.
 
 use std::path::Path;
-use std::time::Duration;
 
 use unpick_findings::{AccessOrder, ForcedRace, RaceFinding};
 use unpick_problem::Problem;
@@ -41,8 +40,7 @@ pub fn run_of(store: &Path, race: &RaceFinding) -> Result<Hunted, Problem> {
     if let Some(hunted) = hunted.filter(|hunted| hunted.info.command == info.command) {
         return Ok(hunted);
     }
-    let longest_pass = Some(Duration::from_millis(info.duration_ms));
-    Ok(Hunted { info, longest_pass })
+    Ok(Hunted::of_run(info))
 }
 
 /// Keeps what forcing a race has shown. Its place in the list stays, so that its number does.

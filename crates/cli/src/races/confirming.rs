@@ -78,6 +78,7 @@ impl<'a> Confirming<'a> {
         attempt: impl FnOnce(&Trying<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let forcing = Forcing::new(self.store, hunted, &JudgeOptions::default(), &[])?;
+        let forcing = forcing.knowing_its_time()?;
         attempt(&Trying {
             forcing: &forcing,
             store: self.store,
