@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use unpick_findings::{CandidateDeadlock, RACES_SCHEMA, RaceFinding, RaceMark};
 use unpick_problem::Problem;
 
@@ -86,10 +86,11 @@ impl Report {
 
     /// What forcing has shown stays true while the program is the same build.
     pub fn take_over_marks(&mut self, store: &Path) {
-        // Without an earlier report that can be read there are no marks.
-        let Ok(earlier) = Report::read(store) else { return };
-        RaceFinding::take_over_marks(&mut self.races, &earlier.races);
-        CandidateDeadlock::take_over_verdicts(&mut self.deadlocks, &earlier.deadlocks);
+        RaceFinding::take_over_marks(&mut self.races, &marks_in(store));
+        // Without an earlier report that can be read there are no verdicts.
+        if let Ok(earlier) = Report::read(store) {
+            CandidateDeadlock::take_over_verdicts(&mut self.deadlocks, &earlier.deadlocks);
+        }
     }
 
     /// The number of the first race that nobody has forced yet.
@@ -109,16 +110,16 @@ impl Report {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Keeps the report for `--explain`.
+    /// Keeps the report for `--explain` and whoever forces a race, and the marks for later reports, which may be of other inputs.
     pub fn write(&self, store: &Path) -> Result<(), Problem> {
-        let file = store.join(RACES_FILE);
-        let text = format!("{:#}\n", self.to_json());
-        fs::create_dir_all(store).and_then(|()| fs::write(&file, text)).map_err(|error| {
-            Problem::own_fault("the races cannot be kept")
-                .at("file", file.display())
-                .why(error)
-                .next("choose a store you can write to: unpick races --store DIR -- PROGRAM")
-        })
+        write(&store.join(RACES_FILE), &self.to_json())?;
+        let mut marks = RaceFinding::remembered(marks_in(store), &self.races);
+        marks.drain(..marks.len().saturating_sub(MOST_MARKS));
+        if marks.is_empty() {
+            return Ok(());
+        }
+        let races = serde_json::to_value(marks).unwrap_or_default();
+        write(&store.join(MARKS_FILE), &json!({ "schema": RACES_SCHEMA, "races": races }))
     }
 
     /// Writes the report where the user wants it, too; `-` is standard output.
@@ -146,6 +147,35 @@ impl Report {
         }
         Ok(report)
     }
+}
+
+/// Marks of races of this report and of earlier ones.
+const MARKS_FILE: &str = "race-marks.json";
+/// More are forgotten, the oldest first.
+const MOST_MARKS: usize = 500;
+
+#[derive(Deserialize)]
+struct Marks {
+    schema: String,
+    races: Vec<RaceFinding>,
+}
+
+/// What cannot be read is as good as not marked.
+fn marks_in(store: &Path) -> Vec<RaceFinding> {
+    let text = fs::read_to_string(store.join(MARKS_FILE)).unwrap_or_default();
+    let marks = serde_json::from_str(&text).ok();
+    let marks = marks.filter(|marks: &Marks| marks.schema == RACES_SCHEMA);
+    marks.map_or_else(Vec::new, |marks| marks.races)
+}
+
+fn write(file: &Path, value: &Value) -> Result<(), Problem> {
+    let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+    folder.and_then(|()| fs::write(file, format!("{value:#}\n"))).map_err(|error| {
+        Problem::own_fault("the races cannot be kept")
+            .at("file", file.display())
+            .why(error)
+            .next("choose a store you can write to: unpick races --store DIR -- PROGRAM")
+    })
 }
 
 fn cannot_read(file: &Path, error: &std::io::Error) -> Problem {

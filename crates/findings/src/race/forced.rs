@@ -152,6 +152,14 @@ impl RaceFinding {
         RaceFinding::sort_by_mark(races);
     }
 
+    /// Marks to remember: those of `races`, and those of before that these say nothing about. The latest come last.
+    #[must_use]
+    pub fn remembered(before: Vec<RaceFinding>, races: &[RaceFinding]) -> Vec<RaceFinding> {
+        let marked: Vec<&RaceFinding> = races.iter().filter(|race| race.forced.is_some()).collect();
+        let is_open = |old: &RaceFinding| !marked.iter().any(|race| race.is_same(old));
+        before.into_iter().filter(is_open).chain(marked.iter().copied().cloned()).collect()
+    }
+
     /// What makes the program fail comes first, what is benign so far last; all else stays as it is.
     pub fn sort_by_mark(races: &mut [RaceFinding]) {
         races.sort_by_key(RaceFinding::place_by_mark);
@@ -310,6 +318,18 @@ mod tests {
                 (Some(2), Some(RaceMark::BenignSoFar)),
             ]
         );
+    }
+
+    #[test]
+    fn a_mark_is_remembered_until_the_same_race_has_another() {
+        let before = vec![race([1, 2], "b1", benign()), race([3, 4], "b1", benign())];
+        let now = [race([3, 4], "b1", confirmed()), race([5, 6], "b1", None)];
+        let told: Vec<_> = RaceFinding::remembered(before, &now)
+            .iter()
+            .map(|race| (race.accesses[0].frame.line, race.mark()))
+            .collect();
+        let benign = (Some(1), Some(RaceMark::BenignSoFar));
+        assert_eq!(told, [benign, (Some(3), Some(RaceMark::Confirmed))]);
     }
 
     #[test]
