@@ -53,7 +53,7 @@ pub struct View {
     #[arg(long)]
     window_only: bool,
     /// Variables that belong together, as unpick correlate --json wrote them: among orders that explain as much, one of those comes first
-    /// [default: what unpick correlate, or unpick races --mine, kept in the store]
+    /// [default: what unpick correlate or unpick races kept in the store]
     #[arg(long, value_name = "FILE")]
     correlations: Option<PathBuf>,
 }
