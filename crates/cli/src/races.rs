@@ -49,7 +49,8 @@ what is handed over under one, is listed apart and is no race; --detector lockse
 Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
 
 Both detectors also look at variables that belong together by the sources of the program (unpick correlate): two accesses of a thread to them
-that another thread can come between are reported even if each of them is protected. --plain leaves that out. What --mine finds is kept for hunts.
+that another thread can come between are reported even if each of them is protected. --plain leaves that out. What belongs
+together is kept for hunts.
 
 Where threads took the same locks in different orders, they can come to wait for each other for ever: a deadlock that can be, also of more
 than two threads. unpick confirm --deadlock N forces one and decides; unpick reproduce --deadlock N makes the program hang in it.
@@ -160,9 +161,7 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
         Confirming::new(&races.store, races.confirm_time, races.quiet).mark_all(&mut report);
     }
     report.write(&races.store)?;
-    if races.mine {
-        hints::keep_mined(&races.store, &looked.rules())?;
-    }
+    hints::keep_found(&races.store, &correlated, &looked.rules());
     races.tell(&looked, &report, &suppressed, &correlated)?;
     Ok(ExitCode::from(if report.is_empty() { 0 } else { exit::FINDINGS }))
 }
@@ -179,7 +178,7 @@ impl Races {
 
     fn correlated(&self) -> Result<Correlated, Problem> {
         Ok(match &self.correlations {
-            Some(file) => Correlated::Rules(rules_in(file)?),
+            Some(file) => Correlated::read(file)?,
             None if self.mine => Correlated::Mined,
             None if self.plain => Correlated::Nothing,
             None => Correlated::by_sources(&self.store, self.quiet),

@@ -52,10 +52,11 @@ pub struct Place {
     pub column: Option<u32>,
 }
 
-/// Whoever makes the left access makes the right one nearby, in nearly all functions.
+/// Whoever makes the left access makes the right one nearby, in nearly all functions. Who writes one by hand needs the two sides only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Correlation {
     /// From 1.
+    #[serde(default)]
     pub rank: usize,
     /// The same for the same rule, wherever its functions have gone since.
     #[serde(default)]
@@ -66,20 +67,28 @@ pub struct Correlation {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub condition: Option<String>,
     /// Functions with both, together.
+    #[serde(default)]
     pub support: usize,
     /// Functions with the left one.
+    #[serde(default)]
     pub left_functions: usize,
     /// Functions with the right one.
+    #[serde(default)]
     pub right_functions: usize,
     /// Support by functions with the left one.
+    #[serde(default)]
     pub confidence: f64,
     /// How sure and how telling it is, from 0 to 1: what the ranking goes by.
+    #[serde(default)]
     pub score: f64,
     /// Some of the functions with both.
+    #[serde(default)]
     pub examples: Vec<Place>,
     /// Functions with the left one only.
+    #[serde(default)]
     pub broken_by: Vec<Place>,
     /// The other rules of the same two variables that hold.
+    #[serde(default)]
     pub others: Vec<OtherRule>,
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use unpick_analyses::interleaving_patterns::code_module;
-use unpick_correlations::{Choices, CorrelationList, conclude};
+use unpick_correlations::{Choices, Correlation, conclude};
 use unpick_recording::Recording;
 
 use super::{CACHE, reading};
@@ -23,6 +23,7 @@ pub struct OfProgram {
     quiet: bool,
     modules: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
+    pub correlations: Vec<Correlation>,
     /// Why there are fewer than there could be.
     pub remark: Option<String>,
 }
@@ -34,39 +35,43 @@ impl OfProgram {
             quiet,
             modules: BTreeSet::new(),
             files: BTreeSet::new(),
+            correlations: Vec::new(),
             remark: None,
         }
     }
 
-    /// What belongs together, if the modules of a recording bring sources that were not known.
-    pub fn meet(&mut self, recording: &Recording) -> Option<CorrelationList> {
+    /// Reads the sources of modules that are new; true if there were some.
+    pub fn meet(&mut self, recording: &Recording) -> bool {
         let known = self.files.len();
         for module in recording.modules() {
             if self.modules.insert(module.path.clone()) {
                 self.files.extend(NAMES.own_sources(&code_module(module)));
             }
         }
-        if self.files.len() > known { self.read() } else { None }
+        let is_new = self.files.len() > known;
+        if is_new {
+            self.read();
+        }
+        is_new
     }
 
-    fn read(&mut self) -> Option<CorrelationList> {
+    fn read(&mut self) {
         if self.files.len() > MOST_FILES {
             self.remark = Some(format!(
                 "{} source files are too many to read by the way: unpick correlate --json correlations.json SOURCES, then --correlations correlations.json",
                 self.files.len()
             ));
-            return None;
+            return;
         }
         let paths = self.files.iter().cloned().collect();
-        match reading::read(paths, Some(self.store.join(CACHE)), None, self.quiet) {
+        let sources = reading::read(paths, Some(self.store.join(CACHE)), None, self.quiet);
+        match sources {
             Ok(sources) => {
                 self.remark = sources.missing.first().map(|what| not_all(what));
-                Some(conclude(sources.sets, &Choices::default(), sources.missing))
+                let list = conclude(sources.sets, &Choices::default(), sources.missing);
+                self.correlations = list.correlations;
             }
-            Err(problem) => {
-                self.remark = Some(not_all(&problem.to_string()));
-                None
-            }
+            Err(problem) => self.remark = Some(not_all(&problem.to_string())),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use unpick_analyses::races::{CorrelationSource, NamedRule};
 use unpick_analyses::races_multi_variable::{AccessType, Mining};
+use unpick_correlations::{Correlation, Side};
 use unpick_problem::Problem;
 use unpick_recording::Recording;
 
@@ -33,78 +34,11 @@ struct List {
     correlations: Vec<Correlation>,
 }
 
-#[derive(Deserialize)]
-struct Correlation {
-    left: Side,
-    right: Side,
-    #[serde(default)]
-    condition: Option<String>,
-    #[serde(flatten)]
-    counts: Counts,
-    #[serde(default)]
-    others: Vec<Sides>,
-}
-
-#[derive(Deserialize)]
-struct Sides {
-    left: Side,
-    right: Side,
-    #[serde(flatten)]
-    counts: Counts,
-}
-
-/// What a rule rests on.
-#[derive(Deserialize)]
-struct Counts {
-    #[serde(default)]
-    support: Option<u64>,
-    #[serde(default)]
-    left_functions: Option<u64>,
-    /// In words, where it is not functions.
-    #[serde(default)]
-    because: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Side {
-    access: Access,
-    variable: String,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum Access {
-    Read,
-    Write,
-    Any,
-}
-
-impl Access {
-    fn kind(self) -> AccessType {
-        match self {
-            Access::Read => AccessType::Read,
-            Access::Write => AccessType::Write,
-            Access::Any => AccessType::Any,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Any => "any",
-        }
-    }
-
-    fn verb(self) -> &'static str {
-        match self {
-            Access::Any => "access",
-            Access::Read | Access::Write => self.word(),
-        }
-    }
-}
-
 impl Correlated {
+    pub fn read(file: &Path) -> Result<Correlated, Problem> {
+        rules_in(file).map(Correlated::Rules)
+    }
+
     pub fn by_sources(store: &Path, quiet: bool) -> Correlated {
         Correlated::BySources { of: OfProgram::new(store, quiet), rules: Vec::new() }
     }
@@ -112,9 +46,9 @@ impl Correlated {
     /// To be told of each recording before it is looked at.
     pub fn meet(&mut self, recording: &Recording) {
         if let Correlated::BySources { of, rules: known } = self
-            && let Some(list) = of.meet(recording)
+            && of.meet(recording)
         {
-            *known = rules_in_text(&list.to_json()).unwrap_or_default();
+            *known = rules(&of.correlations);
         }
     }
 
@@ -145,39 +79,55 @@ impl Correlated {
 /// The rules of a file.
 pub fn rules_in(file: &Path) -> Result<Vec<NamedRule>, Problem> {
     let text = fs::read_to_string(file).map_err(|error| unusable(file, &error.to_string()))?;
-    rules_in_text(&text).map_err(|error| unusable(file, &error.to_string()))
+    let list: List =
+        serde_json::from_str(&text).map_err(|error| unusable(file, &error.to_string()))?;
+    Ok(rules(&list.correlations))
 }
 
-fn rules_in_text(text: &str) -> serde_json::Result<Vec<NamedRule>> {
-    let list: List = serde_json::from_str(text)?;
-    Ok(list.correlations.iter().flat_map(rules_of).take(MOST_RULES).collect())
+fn rules(correlations: &[Correlation]) -> Vec<NamedRule> {
+    correlations.iter().flat_map(rules_of).take(MOST_RULES).collect()
 }
 
 /// The rule, and the others of the same two variables.
 fn rules_of(correlation: &Correlation) -> Vec<NamedRule> {
+    let Correlation { left, right, support, left_functions, .. } = correlation;
     let condition = correlation.condition.as_deref();
-    let Correlation { left, right, counts, .. } = correlation;
-    let first = rule(left, right, counts, condition);
-    let others = correlation.others.iter();
-    let others = others.map(|other| rule(&other.left, &other.right, &other.counts, condition));
+    let first = rule([left, right], [*support, *left_functions], condition);
+    let others = correlation.others.iter().map(|other| {
+        rule([&other.left, &other.right], [other.support, other.left_functions], condition)
+    });
     [first].into_iter().chain(others).collect()
 }
 
-fn rule(left: &Side, right: &Side, counts: &Counts, condition: Option<&str>) -> NamedRule {
-    let side = |side: &Side| format!("{}({})", side.access.word(), side.variable);
+fn rule([left, right]: [&Side; 2], functions: [usize; 2], condition: Option<&str>) -> NamedRule {
     let condition = condition.map_or_else(String::new, |what| format!(" where {what}"));
-    let text = format!("{} => {}{condition}", side(left), side(right));
-    let because = match (&counts.because, counts.support.zip(counts.left_functions)) {
-        (Some(because), _) => because.clone(),
-        (None, Some((support, functions))) => format!(
-            "{support} of {functions} functions that {} the first {} the second{condition}",
-            left.access.verb(),
-            right.access.verb()
+    let text = format!("{left} => {right}{condition}");
+    let because = match functions {
+        // Who writes a rule by hand counts nothing.
+        [_, 0] => text.clone(),
+        [support, all] => format!(
+            "{support} of {all} functions that {} the first {} the second{condition}",
+            verb(left.access),
+            verb(right.access)
         ),
-        (None, None) => text.clone(),
     };
-    let sides = [left, right].map(|side| (side.variable.clone(), side.access.kind()));
+    let sides = [left, right].map(|side| (side.variable.clone(), kind(side.access)));
     NamedRule { sides, text, because }
+}
+
+fn verb(access: unpick_correlations::AccessType) -> &'static str {
+    match access {
+        unpick_correlations::AccessType::Any => "access",
+        _ => access.word(),
+    }
+}
+
+fn kind(access: unpick_correlations::AccessType) -> AccessType {
+    match access {
+        unpick_correlations::AccessType::Read => AccessType::Read,
+        unpick_correlations::AccessType::Write => AccessType::Write,
+        unpick_correlations::AccessType::Any => AccessType::Any,
+    }
 }
 
 fn unusable(file: &Path, why: &str) -> Problem {
