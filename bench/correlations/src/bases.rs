@@ -6,11 +6,14 @@ use std::process::Command;
 
 use unpick_problem::Problem;
 
-use crate::failed;
+use crate::{failed, openssl};
 
 /// What cargo is asked for; exact, because judgements and plants are about these lines.
-const PACKAGES: [(&str, &str); 2] =
-    [("libsqlite3-sys", "=0.35.0"), ("librocksdb-sys", "=0.17.3+10.4.2")];
+const PACKAGES: [(&str, &str); 3] = [
+    ("libsqlite3-sys", "=0.35.0"),
+    ("librocksdb-sys", "=0.17.3+10.4.2"),
+    ("openssl-src", "=400.0.2+4.0.3"),
+];
 
 /// Copies what is needed of a package.
 type Maker = fn(&Path, &Path) -> std::io::Result<()>;
@@ -26,8 +29,8 @@ impl Base {
         fs::create_dir_all(folder).map_err(|error| failed("no folder", error))?;
         let folder = folder.canonicalize().map_err(|error| failed("no folder", error))?;
         let sources = fetch(&folder.join("fetch"))?;
-        let makers: [(&'static str, Maker); 2] =
-            [("sqlite", make_sqlite), ("rocksdb", make_rocksdb)];
+        let makers: [(&'static str, Maker); 3] =
+            [("sqlite", make_sqlite), ("rocksdb", make_rocksdb), ("openssl", openssl::make)];
         let mut bases = Vec::new();
         for ((name, make), source) in makers.into_iter().zip(&sources) {
             if only.is_some_and(|only| only != name) {
@@ -90,7 +93,7 @@ fn make_rocksdb(source: &Path, goal: &Path) -> std::io::Result<()> {
     let tree = source.join("rocksdb");
     let sources: Vec<&str> =
         list.split_whitespace().filter(|file| tree.join(file).is_file()).collect();
-    copy_headers(&tree, goal)?;
+    copy_tree(&tree, goal, &|path| path.extension().is_some_and(|extension| extension == "h"))?;
     for file in &sources {
         copy_file(&tree.join(file), &goal.join(file))?;
     }
@@ -108,20 +111,20 @@ fn make_rocksdb(source: &Path, goal: &Path) -> std::io::Result<()> {
     fs::write(goal.join("compile_commands.json"), serde_json::to_vec(&entries)?)
 }
 
-fn copy_headers(from: &Path, to: &Path) -> std::io::Result<()> {
+pub fn copy_tree(from: &Path, to: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> std::io::Result<()> {
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
         let goal = to.join(path.file_name().unwrap_or_default());
         if path.is_dir() {
-            copy_headers(&path, &goal)?;
-        } else if path.extension().is_some_and(|extension| extension == "h") {
+            copy_tree(&path, &goal, is_wanted)?;
+        } else if is_wanted(&path) {
             copy_file(&path, &goal)?;
         }
     }
     Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
+pub fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }

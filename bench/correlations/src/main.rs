@@ -1,6 +1,6 @@
 //! Correlations benchmark: how fast sources are read, how many correlations are true, whether forgotten updates are found.
 //!
-//! Takes   SQLite and RocksDB as cargo fetches them, the `unpick` command, `judged.toml` and `planted.toml`.
+//! Takes   SQLite, RocksDB and OpenSSL as cargo fetches them, the `unpick` command, `judged.toml` and `planted.toml`.
 //! Gives   lines per second, memory, shares and ranks; with targets; on the terminal and (with `--out`) as a section of docs/RESULTS.md.
 //! Misses  how times vary: everything is measured once.
 //! Cost    some minutes, most of them for RocksDB.
@@ -9,6 +9,7 @@
 mod bases;
 mod judged;
 mod measured;
+mod openssl;
 mod planted;
 mod report;
 
@@ -24,7 +25,7 @@ use crate::bases::Base;
 /// How fast, how true, how useful `unpick correlate` is.
 #[derive(Parser)]
 struct Options {
-    /// Only this code base: sqlite or rocksdb
+    /// Only this code base: sqlite, rocksdb or openssl
     #[arg(long)]
     only: Option<String>,
     /// Where code bases are put

@@ -43,6 +43,9 @@ pub fn find(unpick: &Path, base: &Base, folder: &Path) -> Result<Vec<Found>, Pro
     let file: File = toml::from_str(PLANTED).map_err(|error| failed("planted.toml", error))?;
     let mine: Vec<Planted> =
         file.planted.into_iter().filter(|planted| planted.base == base.name).collect();
+    if mine.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut originals = Vec::new();
     let planted = mine.iter().try_for_each(|planted| {
         originals.push(plant(&base.folder, planted)?);

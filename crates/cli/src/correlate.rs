@@ -14,6 +14,7 @@ mod text;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use std::{env, fs};
 
 use unpick_correlations::access_sets::rust;
@@ -25,8 +26,10 @@ use unpick_run_store::Store;
 
 use crate::hints;
 use crate::output;
+use crate::quantities;
 use crate::trained::is_stdout;
 use observed::{ObservedRuns, observed_runs};
+use reading::Effort;
 
 pub const HELP: &str = "\
 Examples:
@@ -93,6 +96,9 @@ pub struct Correlate {
     /// Processes that read sources at a time; without it, as many as there are cores
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
+    /// A file that takes longer to read is left out, and told: 500ms, 5s, 2m
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = quantities::duration)]
+    timeout: Duration,
     /// Read everything again, and keep nothing
     #[arg(long)]
     no_cache: bool,
@@ -158,7 +164,8 @@ impl Correlate {
             return Ok(Sources::default());
         }
         let cache = (!self.no_cache).then(|| self.store.join(CACHE));
-        reading::read(self.paths.clone(), cache, self.jobs, false)
+        let effort = Effort { jobs: self.jobs, time_limit: self.timeout, quiet: false };
+        reading::read(self.paths.clone(), cache, &effort)
     }
 
     /// What runs observed, where it can add something: to sources of Rust, or in place of sources.

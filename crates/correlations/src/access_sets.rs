@@ -7,6 +7,7 @@
 
 pub mod c;
 pub mod rust;
+pub mod split;
 mod tables;
 
 use serde::{Deserialize, Serialize};

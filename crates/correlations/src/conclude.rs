@@ -150,8 +150,8 @@ impl Words<'_> {
     fn supporters(&self, rule: &Rule, condition: Option<u32>) -> (Vec<Place>, Vec<Place>) {
         let (mut examples, mut broken_by) = (Vec::new(), Vec::new());
         let at = bit_of(rule.left.0) * 3 + bit_of(rule.right.0);
-        for number in 0..self.database.functions.len() {
-            let function = &self.database.functions[number];
+        for &number in self.database.functions_with(rule.left.1) {
+            let function = &self.database.functions[number as usize];
             let xs: Vec<Touch> = function
                 .touches_of(rule.left.1)
                 .iter()
@@ -164,7 +164,7 @@ impl Words<'_> {
             let Some(left) = xs.iter().find(is_left) else { continue };
             let ys = function.touches_of(rule.right.1);
             let found = together(&xs, ys, self.thresholds.max_distance);
-            let place = || self.place(number as u32, (left.line, left.column));
+            let place = || self.place(number, (left.line, left.column));
             if found.independent() >> at & 1 == 1 {
                 if examples.len() < EXAMPLES {
                     examples.push(place());

@@ -182,7 +182,8 @@ fn makes_a_difference(
 ) -> bool {
     let ((access, x), (right, y)) = (rule.left, rule.right);
     let (mut without, mut with_right) = (0_usize, 0_usize);
-    for function in &database.functions {
+    for &number in database.functions_with(x) {
+        let function = &database.functions[number as usize];
         let own = function.touches_of(x).iter().filter(|touch| {
             touch.source.is_own() && types_of(touch.kind) >> bit_of(access) & 1 == 1
         });

@@ -17,6 +17,8 @@ pub struct Database {
     pub conditions: Vec<ConditionText>,
     pub files: Vec<String>,
     pub functions: Vec<Function>,
+    /// By variable, the functions that touch it themselves.
+    touched_by: Vec<Vec<u32>>,
 }
 
 #[derive(Debug)]
@@ -102,7 +104,24 @@ impl Database {
         }
         merge.connect(&mut database);
         database.mark_whole_types();
+        database.note_who_touches();
         database
+    }
+
+    fn note_who_touches(&mut self) {
+        self.touched_by = vec![Vec::new(); self.variables.len()];
+        for (number, function) in self.functions.iter().enumerate() {
+            for touches in function.by_variable() {
+                if touches.iter().any(|touch| touch.source.is_own()) {
+                    self.touched_by[touches[0].variable as usize].push(number as u32);
+                }
+            }
+        }
+    }
+
+    /// Functions that touch a variable themselves, by number.
+    pub fn functions_with(&self, variable: u32) -> &[u32] {
+        &self.touched_by[variable as usize]
     }
 
     fn mark_whole_types(&mut self) {

@@ -74,7 +74,7 @@ fn breaks_of(
     rule: &Rule,
     condition: Option<u32>,
 ) -> Vec<FoundBreak> {
-    let candidates: Vec<Candidate<'_>> = surroundings
+    let candidates: Vec<Candidate<'_>> = database
         .functions_with(rule.left.1)
         .iter()
         .filter_map(|&number| broken_in(database, number, rule, condition))

@@ -5,6 +5,7 @@
 //! Misses  code that is generated into folders that are passed over (hidden ones, cargo's `target`).
 //! Cost    one parse per file that changed, by as many processes as there are cores. Headers that files share are parsed once.
 
+mod batches;
 mod cache;
 mod files;
 mod flags;
@@ -14,6 +15,7 @@ mod shared_headers;
 mod worker;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use unpick_problem::Problem;
 
@@ -39,6 +41,8 @@ pub struct Request<'a> {
     pub worker: WorkerCommand,
     /// Processes at a time.
     pub jobs: usize,
+    /// For one file, or for files that are read together.
+    pub time_limit: Duration,
     /// The folder and the arguments with which a file was compiled, if somebody saw it; asked where no database knows the file.
     pub seen_flags: &'a SeenFlags,
     /// Told after each file: how many of how many.
@@ -78,7 +82,6 @@ fn read_c(request: &Request<'_>, files: &SourceFiles, cache: &Cache, sources: &m
     let flags = Flags::find(files, request.seen_flags, &mut includes, &mut sources.missing);
     let units: Vec<queue::Unit> =
         files.c.iter().map(|file| queue::Unit::new(file, &flags, files, &mut includes)).collect();
-    let all = units.iter().flat_map(|unit| unit.closure.iter().chain([&unit.file]));
-    sources.lines += includes.lines_of(all);
+    sources.lines += includes.lines_of(units.iter().flat_map(queue::Unit::all_files));
     queue::read_all(request, &files.roots, units, cache, &mut includes, sources);
 }

@@ -2,7 +2,7 @@
 
 mod c_support;
 
-use c_support::{accesses, assert_accesses, read};
+use c_support::{accesses, assert_accesses, read, read_together};
 
 #[test]
 fn fields_and_globals_are_read_written_both_or_given_away() {
@@ -137,4 +137,27 @@ fn what_does_not_parse_is_told_and_the_rest_is_read() {
     let Some(sets) = read("a.c", text) else { return };
     assert_eq!(sets.error_count, 2, "{:?}", sets.errors);
     assert_eq!(accesses(&sets, "whole"), ["w s::x"]);
+}
+
+#[test]
+fn files_that_are_read_together_are_as_if_each_were_read_alone() {
+    // No guard, and a macro of one file that would be another's.
+    let header = ("both.h", "struct log { int size; int full; };\n");
+    let first = "#include \"both.h\"\n#define FIELD size\nstatic int mine;\nvoid f(struct log *l) { l->FIELD = mine; }\n";
+    let second = "#include \"both.h\"\n#ifdef FIELD\n#error left behind\n#endif\nstatic int mine;\nvoid g(struct log *l) { l->full = mine; }\n";
+    let Some(parsed) = read_together(&[("a.c", first), ("b.c", second)], &[header]) else { return };
+    assert_eq!(parsed.faulty, Vec::<std::path::PathBuf>::new());
+    let errors: Vec<usize> = parsed.files.iter().map(|file| file.error_count).collect();
+    assert_eq!(errors, [0, 0]);
+    assert_eq!(accesses(&parsed.files[0], "f"), ["w log::size", "r a.c::mine"]);
+    assert_eq!(accesses(&parsed.files[1], "g"), ["w log::full", "r b.c::mine"]);
+}
+
+#[test]
+fn a_file_that_another_stands_in_the_way_of_has_the_error() {
+    let first = "static int twice(int a) { return a; }\n";
+    let second = "static int twice(long a) { return 2; }\n";
+    let Some(parsed) = read_together(&[("a.c", first), ("b.c", second)], &[]) else { return };
+    let errors: Vec<bool> = parsed.files.iter().map(|file| file.error_count > 0).collect();
+    assert_eq!(errors, [false, true]);
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use unpick_correlations::{Request, Sources, WorkerCommand, read_sources};
 
@@ -13,6 +14,7 @@ fn read(folder: &Path, script: &str) -> Sources {
         cache: None,
         worker: WorkerCommand { program: "/bin/sh".into(), arguments },
         jobs: 2,
+        time_limit: Duration::from_secs(60),
         seen_flags: &|_| None,
         progress: &|_, _| {},
     })
@@ -50,6 +52,7 @@ fn a_worker_that_cannot_be_started_is_told() {
         cache: None,
         worker: WorkerCommand { program: "/nowhere/unpick".into(), arguments: vec![] },
         jobs: 1,
+        time_limit: Duration::from_secs(60),
         seen_flags: &|_| None,
         progress: &|_, _| {},
     })

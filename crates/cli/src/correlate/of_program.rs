@@ -6,16 +6,20 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use unpick_analyses::interleaving_patterns::code_module;
 use unpick_correlations::{Choices, Correlation, conclude};
 use unpick_recording::Recording;
 
-use super::{CACHE, reading};
+use super::CACHE;
+use super::reading::{self, Effort};
 use crate::conclude::NAMES;
 
 /// So many files are read by the way, at the most.
 const MOST_FILES: usize = 200;
+/// A file that takes longer is one to look at on its own.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The sources met so far, and what belongs together in them.
 pub struct OfProgram {
@@ -64,7 +68,8 @@ impl OfProgram {
             return;
         }
         let paths = self.files.iter().cloned().collect();
-        let sources = reading::read(paths, Some(self.store.join(CACHE)), None, self.quiet);
+        let effort = Effort { jobs: None, time_limit: TIME_LIMIT, quiet: self.quiet };
+        let sources = reading::read(paths, Some(self.store.join(CACHE)), &effort);
         match sources {
             Ok(sources) => {
                 self.remark = sources.missing.first().map(|what| not_all(what));

@@ -22,22 +22,15 @@ const LIFE_WORDS: [&str; 12] = [
     "clear", "reset",
 ];
 
-/// Who touches and who calls, the other way round.
+/// Who calls, the other way round.
 pub struct Surroundings {
-    functions_with: Vec<Vec<u32>>,
     callers: Vec<Vec<u32>>,
 }
 
 impl Surroundings {
     pub fn of(database: &Database) -> Self {
-        let mut functions_with = vec![Vec::new(); database.variables.len()];
         let mut callers = vec![Vec::new(); database.functions.len()];
         for (number, function) in database.functions.iter().enumerate() {
-            for touches in function.by_variable() {
-                if touches.iter().any(|touch| touch.source.is_own()) {
-                    functions_with[touches[0].variable as usize].push(number as u32);
-                }
-            }
             for &(callee, _) in &function.callees {
                 let known: &mut Vec<u32> = &mut callers[callee as usize];
                 if known.last() != Some(&(number as u32)) {
@@ -45,12 +38,7 @@ impl Surroundings {
                 }
             }
         }
-        Self { functions_with, callers }
-    }
-
-    /// Functions that touch a variable themselves.
-    pub fn functions_with(&self, variable: u32) -> &[u32] {
-        &self.functions_with[variable as usize]
+        Self { callers }
     }
 
     /// From 0 to 1: how sure the rule is, lowered by what speaks for the function.

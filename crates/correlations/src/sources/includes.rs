@@ -2,11 +2,13 @@
 //!
 //! Conditions are not evaluated: a header counts as included wherever a line says so.
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::{Component, Path, PathBuf};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::access_sets::c::hash;
+use crate::access_sets::c::{hash, is_header, without_steps_back};
 
 /// One `#include` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +18,19 @@ pub struct Include {
     pub is_quoted: bool,
     /// Not inside any `#if` of the file, and before it defines anything.
     pub is_plain: bool,
+    /// What the file has defined before, on which the header may depend.
+    pub behind: Vec<String>,
 }
 
 /// What is known of a file's text.
 #[derive(Debug, Default)]
 pub struct FileText {
     pub hash: u64,
+    pub bytes: usize,
     pub lines: usize,
     pub includes: Vec<Include>,
+    /// Defines types or functions of its own, and has nothing that keeps it from doing so twice.
+    pub needs_guard: bool,
 }
 
 /// Files that were looked at, each once.
@@ -31,7 +38,15 @@ pub struct FileText {
 pub struct Includes {
     files: HashMap<PathBuf, Rc<FileText>>,
     exists: HashMap<PathBuf, bool>,
+    /// What a file includes itself, by the hash of the folders that are searched.
+    direct: HashMap<(Arc<Path>, u64), Headers>,
 }
+
+/// Headers that a file includes itself.
+type Headers = Rc<Vec<Arc<Path>>>;
+
+/// Headers that a file brings, directly or not.
+pub type Closure = HashSet<Arc<Path>>;
 
 impl Includes {
     pub fn text(&mut self, path: &Path) -> Rc<FileText> {
@@ -67,95 +82,178 @@ impl Includes {
     }
 
     /// All headers that a file brings, directly or not, of those that are in the folders.
-    pub fn closure(&mut self, file: &Path, folders: &[PathBuf]) -> BTreeSet<PathBuf> {
-        let mut found = BTreeSet::new();
-        let mut open = vec![file.to_path_buf()];
+    pub fn closure(&mut self, file: &Path, folders: &[PathBuf]) -> Closure {
+        let key = folders.iter().fold(0, |key: u64, folder| {
+            hash(folder.as_os_str().as_encoded_bytes()) ^ key.rotate_left(7)
+        });
+        let mut found = Closure::new();
+        let mut open: Vec<Arc<Path>> = vec![Arc::from(file)];
         while let Some(file) = open.pop() {
-            for include in &self.text(&file).includes {
-                if let Some(header) = self.resolve(&file, include, folders)
-                    && found.insert(header.clone())
-                {
-                    open.push(header);
+            for header in self.direct(&file, folders, key).iter() {
+                if found.insert(Arc::clone(header)) {
+                    open.push(Arc::clone(header));
                 }
             }
         }
         found
     }
 
-    /// One number for the contents of a file and of all that it brings.
-    pub fn hash_of(&mut self, file: &Path, closure: &BTreeSet<PathBuf>) -> u64 {
-        let mut bytes = self.text(file).hash.to_le_bytes().to_vec();
-        for header in closure {
-            bytes.extend(self.text(header).hash.to_le_bytes());
+    fn direct(&mut self, file: &Arc<Path>, folders: &[PathBuf], key: u64) -> Headers {
+        if let Some(known) = self.direct.get(&(Arc::clone(file), key)) {
+            return Rc::clone(known);
         }
-        hash(&bytes)
+        let text = self.text(file);
+        let found = text.includes.iter().filter_map(|include| self.resolve(file, include, folders));
+        let found = Rc::new(found.map(Arc::from).collect());
+        self.direct.insert((Arc::clone(file), key), Rc::clone(&found));
+        found
+    }
+
+    /// One number for the contents of a file and of all that it brings, in whichever order.
+    pub fn hash_of(&mut self, file: &Path, closure: &Closure) -> u64 {
+        let headers: u64 = closure
+            .iter()
+            .map(|header| {
+                let path = hash(header.as_os_str().as_encoded_bytes());
+                hash(&(self.text(header).hash ^ path).to_le_bytes())
+            })
+            .fold(0, u64::wrapping_add);
+        hash(&[self.text(file).hash.to_le_bytes(), headers.to_le_bytes()].concat())
+    }
+
+    /// Those of the files that cannot be read twice, and are not meant to be: nothing in them is what an includer defines.
+    pub fn unguarded<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) -> HashSet<PathBuf> {
+        let files: BTreeSet<&Path> = files.into_iter().collect();
+        let mut given: HashMap<OsString, HashSet<String>> = HashMap::new();
+        for file in &files {
+            for include in &self.text(file).includes {
+                if let Some(last) = Path::new(&include.name).file_name() {
+                    given.entry(last.to_owned()).or_default().extend(include.behind.clone());
+                }
+            }
+        }
+        let mut is_unguarded = |file: &Path| {
+            is_header(file) && self.text(file).needs_guard && {
+                let given = file.file_name().and_then(|last| given.get(last));
+                !given.is_some_and(|given| mentions(file, given))
+            }
+        };
+        files.into_iter().filter(|file| is_unguarded(file)).map(Path::to_path_buf).collect()
     }
 
     /// Lines of these files, each counted once.
-    pub fn lines_of<'a>(&mut self, files: impl IntoIterator<Item = &'a PathBuf>) -> usize {
-        let files: BTreeSet<&PathBuf> = files.into_iter().collect();
+    pub fn lines_of<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) -> usize {
+        let files: HashSet<&Path> = files.into_iter().collect();
         files.into_iter().map(|file| self.text(file).lines).sum()
     }
 }
 
-/// The same file by one name, however it was come by.
-fn without_steps_back(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut so_far, part| {
-        match part {
-            Component::ParentDir => {
-                so_far.pop();
-            }
-            part => so_far.push(part),
-        }
-        so_far
-    })
+fn mentions(file: &Path, names: &HashSet<String>) -> bool {
+    let text = std::fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    text.split(|letter| !is_of_name(letter)).any(|word| names.contains(word))
 }
 
 fn look_at(text: &[u8]) -> FileText {
-    let mut found = FileText { hash: hash(text), ..FileText::default() };
+    let mut found = FileText { hash: hash(text), bytes: text.len(), ..FileText::default() };
     let mut depth = 0_usize;
+    let mut guards = Guards::default();
+    let mut defines = false;
     // What surrounds a whole header, and the definition that goes with it, do not count.
-    let (mut guard, mut has_defined) = (0, false);
+    let mut guard = 0;
+    let mut defined: Vec<String> = Vec::new();
     for line in text.split(|&byte| byte == b'\n') {
         found.lines += 1;
-        let Some(directive) = line.trim_ascii_start().strip_prefix(b"#") else { continue };
+        let Some(directive) = line.trim_ascii_start().strip_prefix(b"#") else {
+            defines |= begins_definition(line);
+            continue;
+        };
         let directive = String::from_utf8_lossy(directive.trim_ascii());
         let end = directive.find(|c: char| !c.is_alphabetic()).unwrap_or(directive.len());
         let (word, rest) = directive.split_at(end);
+        guards.see(word, rest.trim());
         match word {
             "if" | "ifdef" | "ifndef" => {
-                if word == "ifndef" && depth == 0 && found.includes.is_empty() && !has_defined {
+                if word == "ifndef" && depth == 0 && found.includes.is_empty() && defined.is_empty()
+                {
                     guard = 1;
                 }
                 depth += 1;
             }
             "endif" => depth = depth.saturating_sub(1),
             "define" if guard == 1 && depth == 1 && found.includes.is_empty() => {}
-            "define" => has_defined = true,
-            "include" => found.includes.extend(named(rest.trim(), depth <= guard && !has_defined)),
+            "define" => {
+                defined.extend(rest.trim().split(|c| !is_of_name(c)).next().map(str::to_owned))
+            }
+            "include" => {
+                let named = named(rest.trim());
+                let is_plain = depth <= guard && defined.is_empty();
+                let behind = defined.clone();
+                found.includes.extend(named.map(|(name, is_quoted)| Include {
+                    name,
+                    is_quoted,
+                    is_plain,
+                    behind,
+                }));
+            }
             _ => {}
         }
     }
+    found.needs_guard = defines && !guards.is_guarded;
     found
 }
 
-fn named(text: &str, is_plain: bool) -> Option<Include> {
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn begins_definition(line: &[u8]) -> bool {
+    [&b"struct "[..], b"typedef ", b"enum ", b"union ", b"static "]
+        .iter()
+        .any(|word| line.starts_with(word))
+}
+
+/// Whether the first two directives of a file keep it from being read twice, or a pragma does.
+#[derive(Default)]
+struct Guards {
+    seen: usize,
+    /// What the first directive asks about.
+    asked: String,
+    is_guarded: bool,
+}
+
+impl Guards {
+    fn see(&mut self, word: &str, rest: &str) {
+        match (word, self.seen) {
+            ("ifndef", 0) => {
+                self.asked = rest.split(|c| !is_of_name(c)).next().unwrap_or("").into()
+            }
+            ("if", 0) => {
+                let name = rest.strip_prefix("!defined").unwrap_or_default();
+                self.asked = name.chars().filter(|&c| is_of_name(c)).collect();
+            }
+            ("define", 1) => {
+                let name = rest.split(|c| !is_of_name(c)).next();
+                self.is_guarded = !self.asked.is_empty() && name == Some(&self.asked);
+            }
+            ("pragma", _) if rest.starts_with("once") => self.is_guarded = true,
+            _ => {}
+        }
+        self.seen += 1;
+    }
+}
+
+fn named(text: &str) -> Option<(String, bool)> {
     let is_quoted = text.starts_with('"');
     let end = if is_quoted { '"' } else { '>' };
     let inner = text.strip_prefix(['"', '<'])?;
     let name = &inner[..inner.find(end)?];
-    Some(Include { name: name.to_owned(), is_quoted, is_plain })
+    Some((name.to_owned(), is_quoted))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{look_at, without_steps_back};
-    use std::path::Path;
-
-    #[test]
-    fn one_file_has_one_name() {
-        assert_eq!(without_steps_back(Path::new("/a/src/../inc/./b.h")), Path::new("/a/inc/b.h"));
-    }
+    use super::look_at;
 
     #[test]
     fn includes_are_found_and_conditional_ones_are_told() {
@@ -168,6 +266,21 @@ mod tests {
             .collect();
         let expected = [("a.h", false, true), ("b/c.h", true, true), ("x.h", true, false)];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_header_of_definitions_without_a_guard_needs_one() {
+        for (text, needs) in [
+            ("struct a {\n};\n", true),
+            ("#include <b.h>\ntypedef int c;\n", true),
+            ("#ifndef A_H\n# define A_H\nstruct a {\n};\n#endif\n", false),
+            ("#if !defined(A_H)\n#define A_H\nstruct a {\n};\n#endif\n", false),
+            ("#pragma once\nstruct a {\n};\n", false),
+            // Meant to be read again, with other macros.
+            ("ITEM(a)\nITEM(b)\n#undef ITEM\n", false),
+        ] {
+            assert_eq!(look_at(text.as_bytes()).needs_guard, needs, "{text}");
+        }
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! Reads all C and C++ files that have changed, by several workers.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use super::batches::{self, Batch, Outcome, Reading};
 use super::cache::Cache;
 use super::files::SourceFiles;
 use super::flags::Flags;
-use super::includes::Includes;
+use super::includes::{Closure, Includes};
 use super::shared_headers::Group;
 use super::worker::{Failure, Worker};
 use super::{Request, Sources};
-use crate::access_sets::FileSets;
 use crate::access_sets::c::{CJob, hash};
+use crate::access_sets::{FileSets, split};
 
-/// Files that have changed below which headers are parsed with them, and not precompiled.
+/// Files of C++ that have changed below which headers are parsed with them, and not precompiled.
 const FEW: usize = 4;
 
 /// One file to compile.
@@ -25,34 +26,56 @@ pub struct Unit {
     /// Where its includes are looked for.
     pub folders: Vec<PathBuf>,
     /// Headers of the code base that it brings.
-    pub closure: BTreeSet<PathBuf>,
-    key: u64,
+    pub closure: Closure,
+    pub key: u64,
+    pub bytes: usize,
 }
 
 impl Unit {
     pub fn new(file: &Path, flags: &Flags, files: &SourceFiles, includes: &mut Includes) -> Self {
         let arguments = flags.of(file);
         let folders = include_folders(&arguments);
-        let mut closure = includes.closure(file, &folders);
-        closure.retain(|header| files.roots.iter().any(|root| header.starts_with(root)));
+        let closure = within(includes.closure(file, &folders), &files.roots);
         let key = includes.hash_of(file, &closure) ^ hash(arguments.join("\0").as_bytes());
-        Self { file: file.to_path_buf(), arguments, folders, closure, key }
+        let bytes = includes.text(file).bytes;
+        Self { file: file.to_path_buf(), arguments, folders, closure, key, bytes }
+    }
+
+    /// The file and the headers that it brings.
+    pub fn all_files(&self) -> impl Iterator<Item = &Path> {
+        self.closure.iter().map(AsRef::as_ref).chain(std::iter::once(self.file.as_path()))
+    }
+
+    /// Whether it brings the same headers if these folders are searched.
+    pub fn is_same_with(
+        &self,
+        folders: &[PathBuf],
+        roots: &[PathBuf],
+        includes: &mut Includes,
+    ) -> bool {
+        within(includes.closure(&self.file, folders), roots) == self.closure
     }
 
     pub fn extension(&self) -> String {
         self.file.extension().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn name(&self) -> String {
-        self.file.display().to_string()
+    pub fn is_c(&self) -> bool {
+        self.extension() == "c"
     }
 
-    fn size(&self) -> u64 {
-        std::fs::metadata(&self.file).map_or(0, |data| data.len())
+    pub fn name(&self) -> String {
+        self.file.display().to_string()
     }
 }
 
-fn include_folders(arguments: &[String]) -> Vec<PathBuf> {
+/// Those of the headers that belong to the code base.
+fn within(mut headers: Closure, roots: &[PathBuf]) -> Closure {
+    headers.retain(|header| roots.iter().any(|root| header.starts_with(root)));
+    headers
+}
+
+pub fn include_folders(arguments: &[String]) -> Vec<PathBuf> {
     const FLAGS: [&str; 3] = ["-I", "-iquote", "-isystem"];
     let base = arguments.iter().find_map(|word| word.strip_prefix("-working-directory="));
     let base = PathBuf::from(base.unwrap_or_default());
@@ -78,14 +101,16 @@ pub fn read_all(
     let mut sets: Vec<Option<FileSets>> =
         units.iter().map(|unit| cache.get(&unit.name(), unit.key)).collect();
     sources.files_unchanged = sets.iter().flatten().count();
-    let mut open: Vec<usize> = (0..units.len()).filter(|&at| sets[at].is_none()).collect();
-    // The largest first, so that none of them is left for the end.
-    open.sort_by_key(|&at| (std::cmp::Reverse(units[at].size()), at));
-    let run = Run { request, roots, units: &units, cache };
+    let is_open: Vec<bool> = sets.iter().map(Option::is_none).collect();
+    let unguarded = includes.unguarded(units.iter().flat_map(Unit::all_files));
+    let run = Run { request, roots, units: &units, cache, unguarded: &unguarded };
     let aside = tempfile::tempdir().ok();
-    let (precompiled, headers) =
-        run.shared_headers(&open, aside.as_ref().map(tempfile::TempDir::path), includes);
-    for (at, answer) in run.read_open(&open, &precompiled) {
+    let mut plan = run.plan(&is_open, aside.as_ref().map(tempfile::TempDir::path), includes);
+    // The largest first, so that none of them is left for the end.
+    let bytes = |batch: &Batch| batch.members.iter().map(|&at| units[at].bytes).sum::<usize>();
+    plan.batches.sort_by_key(|batch| std::cmp::Reverse(bytes(batch)));
+    let outcome = run.read(&plan);
+    for (at, answer) in outcome.units {
         match answer {
             Ok(read) => sets[at] = Some(read),
             Err(Failure::File(why)) => {
@@ -97,7 +122,8 @@ pub fn read_all(
             }
         }
     }
-    for read in headers.into_iter().chain(sets.into_iter().flatten()) {
+    let headers = plan.headers.into_iter().chain(outcome.headers);
+    for read in headers.chain(sets.into_iter().flatten()) {
         sources.missing.extend(told_errors(&read));
         sources.sets.push(read);
     }
@@ -118,45 +144,85 @@ struct Run<'a> {
     roots: &'a [PathBuf],
     units: &'a [Unit],
     cache: &'a Cache,
+    unguarded: &'a HashSet<PathBuf>,
+}
+
+/// What is to be read, and what is known of headers before.
+#[derive(Default)]
+struct Plan {
+    batches: Vec<Batch>,
+    headers: Vec<FileSets>,
+    /// Where headers are kept that come with a group's batches: name and key.
+    groups: Vec<(String, u64)>,
 }
 
 impl Run<'_> {
-    /// Precompiled headers by the place of the unit they are for, and the functions that are in headers.
-    fn shared_headers(
+    fn plan(&self, is_open: &[bool], aside: Option<&Path>, includes: &mut Includes) -> Plan {
+        let mut plan = Plan::default();
+        let all: Vec<usize> = (0..self.units.len()).collect();
+        let mut is_alone = is_open.to_vec();
+        let groups = Group::of(self.units, self.roots, includes);
+        for (number, group) in groups.iter().enumerate() {
+            for &at in &group.members {
+                is_alone[at] = false;
+            }
+            self.plan_group(group, number, is_open, aside, includes, &mut plan);
+        }
+        let alone = all.into_iter().filter(|&at| is_alone[at]);
+        let alone = alone.map(|at| Batch {
+            members: vec![at],
+            arguments: self.units[at].arguments.clone(),
+            precompiled: None,
+            group: None,
+        });
+        plan.batches.extend(alone);
+        plan
+    }
+
+    /// Headers are precompiled if several files of C++ need them, come with the batches if those have all of them, and else are
+    /// read by themselves unless they are known.
+    fn plan_group(
         &self,
-        open: &[usize],
+        group: &Group,
+        number: usize,
+        is_open: &[bool],
         aside: Option<&Path>,
         includes: &mut Includes,
-    ) -> (HashMap<usize, PathBuf>, Vec<FileSets>) {
-        let (mut precompiled, mut headers) = (HashMap::new(), Vec::new());
-        let Some(aside) = aside else { return (precompiled, headers) };
-        let all: Vec<usize> = (0..self.units.len()).collect();
-        for (number, group) in Group::of(self.units, &all).iter().enumerate() {
-            let text = group.header(self.units, includes);
-            let key = hash(text.as_bytes())
-                ^ hash(group.arguments.join("\0").as_bytes())
-                ^ includes.hash_of(Path::new(""), &group.closure(self.units));
-            let name = format!("headers of {} {}", group.extension, group.arguments.join(" "));
-            let members: Vec<usize> =
-                group.members.iter().copied().filter(|at| open.contains(at)).collect();
-            let known = self.cache.get(&name, key);
-            let goal = (members.len() >= FEW).then(|| aside.join(format!("{number}.pch")));
-            if let (Some(known), None) = (&known, &goal) {
-                headers.push(known.clone());
-                continue;
-            }
+        plan: &mut Plan,
+    ) {
+        let members: Vec<usize> = group.members.iter().copied().filter(|&at| is_open[at]).collect();
+        let batches = batches::cut(self.units, &members, self.request.jobs);
+        let text = group.header(self.units, includes);
+        let key = hash(text.as_bytes())
+            ^ hash(group.arguments.join("\0").as_bytes())
+            ^ includes.hash_of(Path::new(""), &group.closure(self.units));
+        let name = format!("headers of {} {}", group.extension, group.arguments.join(" "));
+        let is_pch = batches.len() >= FEW && !self.units[members[0]].is_c();
+        let goal = aside.filter(|_| is_pch).map(|aside| aside.join(format!("{number}.pch")));
+        let known = self.cache.get(&name, key);
+        let is_whole = members.len() == group.members.len();
+        let comes_along = known.is_none() && goal.is_none() && is_whole;
+        if let (None, Some(known)) = (&goal, &known) {
+            plan.headers.push(known.clone());
+        } else if !comes_along && let Some(aside) = aside {
             let header = aside.join(format!("headers{number}.h"));
-            let Some(read) = self.read_header(group, &header, &text, goal.clone()) else {
-                continue;
-            };
-            self.cache.keep(&name, key, &read);
-            headers.push(read);
-            let goal = goal.filter(|goal| goal.is_file());
-            precompiled.extend(goal.into_iter().flat_map(|goal| {
-                members.iter().map(move |&at| (at, goal.clone())).collect::<Vec<_>>()
-            }));
+            let read = self.read_header(group, &header, &text, goal.clone());
+            if let Some(read) = &read {
+                self.cache.keep(&name, key, read);
+            }
+            plan.headers.extend(read.or(known));
         }
-        (precompiled, headers)
+        let precompiled = goal.filter(|goal| goal.is_file());
+        let place = comes_along.then(|| {
+            plan.groups.push((name, key));
+            plan.groups.len() - 1
+        });
+        plan.batches.extend(batches.into_iter().map(|members| Batch {
+            members,
+            arguments: group.arguments.clone(),
+            precompiled: precompiled.clone(),
+            group: place,
+        }));
     }
 
     fn read_header(
@@ -170,72 +236,78 @@ impl Run<'_> {
         let mut arguments = group.arguments.clone();
         arguments.extend(["-x".to_owned(), group.language().to_owned()]);
         let job = CJob {
-            file: header.to_path_buf(),
+            files: vec![header.to_path_buf()],
+            once: Vec::new(),
             arguments,
             header_folders: self.roots.to_vec(),
             precompiled: None,
             save,
         };
-        let read = Worker::new(&self.request.worker).read(&job);
+        let read = self.worker().read(&job).ok()?.files.pop()?;
         // Errors in it come again in the files, if they matter.
-        read.ok().map(|read| FileSets { errors: Vec::new(), error_count: 0, ..read })
+        Some(FileSets { errors: Vec::new(), error_count: 0, ..read })
     }
 
-    fn read_open(
-        &self,
-        open: &[usize],
-        precompiled: &HashMap<usize, PathBuf>,
-    ) -> Vec<(usize, Result<FileSets, Failure>)> {
+    fn worker(&self) -> Worker<'_> {
+        Worker::new(&self.request.worker, self.request.time_limit)
+    }
+
+    /// All batches, by several workers; what they bring of headers is kept.
+    fn read(&self, plan: &Plan) -> Outcome {
+        let known: HashSet<u64> = plan
+            .headers
+            .iter()
+            .flat_map(|sets| sets.functions.iter().map(|function| function.key))
+            .collect();
+        let (units, roots, cache, unguarded) = (self.units, self.roots, self.cache, self.unguarded);
+        let reading = Reading { units, roots, cache, unguarded, known: &known };
+        let outcomes = self.read_batches(&reading, &plan.batches);
+        let mut all = Outcome::default();
+        let mut headers: Vec<Vec<FileSets>> = plan.groups.iter().map(|_| Vec::new()).collect();
+        for (batch, outcome) in outcomes {
+            all.units.extend(outcome.units);
+            if let Some(group) = plan.batches[batch].group {
+                headers[group].extend(outcome.headers);
+            }
+        }
+        all.units.sort_by_key(|(at, _)| *at);
+        for ((name, key), sets) in plan.groups.iter().zip(headers) {
+            let sets = split::joined(&sets);
+            self.cache.keep(name, *key, &sets);
+            all.headers.push(sets);
+        }
+        all
+    }
+
+    /// In the order of the batches.
+    fn read_batches(&self, reading: &Reading<'_>, batches: &[Batch]) -> Vec<(usize, Outcome)> {
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let answers = Mutex::new(Vec::new());
+        let files: usize = batches.iter().map(|batch| batch.members.len()).sum();
+        let outcomes = Mutex::new(Vec::new());
         let work = || {
-            let mut worker = Worker::new(&self.request.worker);
-            while let Some(&at) = open.get(next.fetch_add(1, Relaxed)) {
-                let answer = self.read_unit(&mut worker, at, precompiled.get(&at));
-                let is_end = matches!(answer, Err(Failure::All(_)));
-                answers.lock().expect("nobody panics with it").push((at, answer));
-                (self.request.progress)(done.fetch_add(1, Relaxed) + 1, open.len());
-                if is_end {
-                    next.store(open.len(), Relaxed);
+            let mut worker = self.worker();
+            loop {
+                let place = next.fetch_add(1, Relaxed);
+                let Some(batch) = batches.get(place) else { break };
+                let outcome = reading.read(&mut worker, batch);
+                let is_end = |answer: &(usize, Result<FileSets, Failure>)| {
+                    matches!(answer.1, Err(Failure::All(_)))
+                };
+                if outcome.units.iter().any(is_end) {
+                    next.store(batches.len(), Relaxed);
                 }
+                outcomes.lock().expect("nobody panics with it").push((place, outcome));
+                let members = batch.members.len();
+                (self.request.progress)(done.fetch_add(members, Relaxed) + members, files);
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.request.jobs.clamp(1, open.len().max(1)) {
+            for _ in 0..self.request.jobs.clamp(1, batches.len().max(1)) {
                 scope.spawn(work);
             }
         });
-        let mut answers = answers.into_inner().expect("nobody panics with it");
-        answers.sort_by_key(|(at, _)| *at);
-        answers
-    }
-
-    fn read_unit(
-        &self,
-        worker: &mut Worker<'_>,
-        at: usize,
-        precompiled: Option<&PathBuf>,
-    ) -> Result<FileSets, Failure> {
-        let unit = &self.units[at];
-        let mut job = CJob {
-            file: unit.file.clone(),
-            arguments: unit.arguments.clone(),
-            header_folders: self.roots.to_vec(),
-            precompiled: precompiled.cloned(),
-            save: None,
-        };
-        let mut read = worker.read(&job);
-        let is_clean = read.as_ref().is_ok_and(|read| read.error_count == 0);
-        if !is_clean && job.precompiled.take().is_some() {
-            let errors = read.as_ref().map_or(usize::MAX, |read| read.error_count);
-            match worker.read(&job) {
-                Ok(again) if again.error_count < errors => read = Ok(again),
-                _ => {}
-            }
-        }
-        if let Ok(read) = &read {
-            self.cache.keep(&unit.name(), unit.key, read);
-        }
-        read
+        let mut outcomes = outcomes.into_inner().expect("nobody panics with it");
+        outcomes.sort_by_key(|(place, _)| *place);
+        outcomes
     }
 }

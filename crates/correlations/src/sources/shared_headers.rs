@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::includes::Includes;
-use super::queue::Unit;
+use super::includes::{Closure, Includes};
+use super::queue::{Unit, include_folders};
 
 /// Files below which a header of their own does not pay.
 const FEWEST: usize = 4;
@@ -23,11 +23,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// Those of the units at these places that are worth it.
-    pub fn of(units: &[Unit], places: &[usize]) -> Vec<Self> {
+    /// Those that are worth it. Folders that are searched may differ, if all files find the same headers in all of them.
+    pub fn of(units: &[Unit], roots: &[PathBuf], includes: &mut Includes) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        for &at in places {
-            let unit = &units[at];
+        for (at, unit) in units.iter().enumerate() {
             let extension = unit.extension();
             let known = groups
                 .iter_mut()
@@ -41,8 +40,38 @@ impl Group {
                 }),
             }
         }
-        groups.retain(|group| group.members.len() >= FEWEST);
-        groups
+        groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
+        let mut merged: Vec<Self> = Vec::new();
+        for group in groups {
+            let open =
+                merged.iter_mut().find(|larger| larger.can_take(&group, units, roots, includes));
+            match open {
+                Some(larger) => {
+                    larger.arguments = union_of(&larger.arguments, &group.arguments);
+                    larger.members.extend(group.members);
+                    larger.members.sort_unstable();
+                }
+                None => merged.push(group),
+            }
+        }
+        merged.retain(|group| group.members.len() >= FEWEST);
+        merged
+    }
+
+    fn can_take(
+        &self,
+        other: &Self,
+        units: &[Unit],
+        roots: &[PathBuf],
+        includes: &mut Includes,
+    ) -> bool {
+        let is_alike = self.extension == other.extension
+            && without_folders(&self.arguments) == without_folders(&other.arguments);
+        is_alike && {
+            let folders = include_folders(&union_of(&self.arguments, &other.arguments));
+            let mut members = self.members.iter().chain(&other.members);
+            members.all(|&at| units[at].is_same_with(&folders, roots, includes))
+        }
     }
 
     /// Whether it is C++.
@@ -79,7 +108,37 @@ impl Group {
     }
 
     /// Headers of the code base that come with it.
-    pub fn closure(&self, units: &[Unit]) -> BTreeSet<PathBuf> {
+    pub fn closure(&self, units: &[Unit]) -> Closure {
         self.members.iter().flat_map(|&at| units[at].closure.iter().cloned()).collect()
+    }
+}
+
+fn is_folder(word: &str) -> bool {
+    word.strip_prefix("-I").is_some_and(|folder| !folder.is_empty())
+}
+
+fn without_folders(arguments: &[String]) -> Vec<&String> {
+    arguments.iter().filter(|word| !is_folder(word)).collect()
+}
+
+/// The arguments, with the folders of others behind their own.
+fn union_of(arguments: &[String], others: &[String]) -> Vec<String> {
+    let mut all = arguments.to_vec();
+    let more: Vec<String> =
+        others.iter().filter(|word| is_folder(word) && !all.contains(word)).cloned().collect();
+    let behind = all.iter().rposition(|word| is_folder(word)).map_or(all.len(), |at| at + 1);
+    all.splice(behind..behind, more);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::union_of;
+
+    #[test]
+    fn folders_of_others_are_searched_last() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let all = union_of(&words("-Ia -Ib -DX"), &words("-Ib -Ic -DX"));
+        assert_eq!(all, words("-Ia -Ib -Ic -DX"));
     }
 }

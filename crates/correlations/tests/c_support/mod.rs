@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard};
 
 use unpick_correlations::access_sets::FileSets;
-use unpick_correlations::access_sets::c::{CJob, CReader};
+use unpick_correlations::access_sets::c::{CJob, CReader, Parsed};
 
 /// libclang is for one thread at a time.
 static TURN: Mutex<()> = Mutex::new(());
@@ -16,6 +16,11 @@ fn turn() -> MutexGuard<'static, ()> {
 
 /// The access sets of one file; nothing without libclang.
 pub fn read(name: &str, text: &str) -> Option<FileSets> {
+    read_together(&[(name, text)], &[])?.files.pop()
+}
+
+/// Files that are read as one translation unit, and headers beside them, which are read once.
+pub fn read_together(files: &[(&str, &str)], headers: &[(&str, &str)]) -> Option<Parsed> {
     let _turn = turn();
     let reader = match CReader::load() {
         Ok(reader) => reader,
@@ -23,10 +28,19 @@ pub fn read(name: &str, text: &str) -> Option<FileSets> {
         Err(_) => return None,
     };
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(name);
-    fs::write(&file, text).unwrap();
-    let header_folders = vec![folder.path().to_path_buf()];
-    let job = CJob { file, arguments: vec![], header_folders, precompiled: None, save: None };
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let job = CJob {
+        files: files.iter().map(write).collect(),
+        once: headers.iter().map(write).collect(),
+        arguments: vec![],
+        header_folders: vec![folder.path().to_path_buf()],
+        precompiled: None,
+        save: None,
+    };
     Some(reader.read(&job).unwrap())
 }
 

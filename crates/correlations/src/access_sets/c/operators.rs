@@ -1,5 +1,6 @@
 //! Which operator an expression has: libclang 16 does not say, so the source does.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use clang::Entity;
@@ -11,18 +12,21 @@ const LONGEST_GAP: usize = 2000;
 /// Contents of the files that were met.
 #[derive(Default)]
 pub struct Texts<'tu> {
-    known: Vec<(File<'tu>, Rc<Vec<u8>>)>,
+    known: HashMap<File<'tu>, Rc<Vec<u8>>>,
+    /// Mostly the same one is asked for again.
+    last: Option<(File<'tu>, Rc<Vec<u8>>)>,
 }
 
 impl<'tu> Texts<'tu> {
     pub fn of(&mut self, file: File<'tu>) -> Rc<Vec<u8>> {
-        if let Some(at) = self.known.iter().position(|(known, _)| *known == file) {
-            // Mostly the same one is asked for again.
-            self.known.swap(0, at);
-            return Rc::clone(&self.known[0].1);
+        if let Some((last, text)) = &self.last
+            && *last == file
+        {
+            return Rc::clone(text);
         }
-        let text = Rc::new(std::fs::read(file.get_path()).unwrap_or_default());
-        self.known.insert(0, (file, Rc::clone(&text)));
+        let read = || Rc::new(std::fs::read(file.get_path()).unwrap_or_default());
+        let text = Rc::clone(self.known.entry(file).or_insert_with(read));
+        self.last = Some((file, Rc::clone(&text)));
         text
     }
 

@@ -1,7 +1,7 @@
 //! From a translation unit to its functions.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
 
 use clang::source::File;
 use clang::{Entity, EntityKind};
@@ -10,15 +10,23 @@ use super::names::{Names, hash, is_function, is_record};
 use super::operators::Texts;
 use crate::access_sets::{FileSets, SetsBuilder, WRITTEN_HERE};
 
-/// Which functions of a translation unit are wanted: those of the file, and of headers in these folders.
+/// Which functions of a translation unit are wanted: those of the files, and of headers in these folders.
 pub struct Wanted {
-    pub file: PathBuf,
+    pub files: HashSet<PathBuf>,
     pub header_folders: Vec<PathBuf>,
+    /// What names are relative to.
+    pub base: PathBuf,
 }
 
 impl Wanted {
+    /// One name for a file, whichever include folder it was found by.
+    pub fn path_of(&self, file: File<'_>) -> PathBuf {
+        without_steps_back(&self.base.join(file.get_path()))
+    }
+
     fn has(&self, path: &Path) -> bool {
-        path == self.file || self.header_folders.iter().any(|folder| path.starts_with(folder))
+        self.files.contains(path)
+            || self.header_folders.iter().any(|folder| path.starts_with(folder))
     }
 }
 
@@ -33,7 +41,9 @@ pub struct Walker<'tu> {
     pub(super) switches: Vec<Entity<'tu>>,
     wanted: Wanted,
     /// Files that were asked about, with their number if they are wanted.
-    files: Vec<(File<'tu>, Option<u32>)>,
+    files: HashMap<File<'tu>, Option<u32>>,
+    /// The one that was asked about last.
+    last: Option<(File<'tu>, Option<u32>)>,
 }
 
 impl<'tu> Walker<'tu> {
@@ -45,7 +55,8 @@ impl<'tu> Walker<'tu> {
             bindings: HashMap::new(),
             switches: Vec::new(),
             wanted,
-            files: Vec::new(),
+            files: HashMap::new(),
+            last: None,
         }
     }
 
@@ -75,14 +86,23 @@ impl<'tu> Walker<'tu> {
     /// The number of the file that something is in, if its functions are wanted.
     fn file_of(&mut self, declaration: Entity<'tu>) -> Option<u32> {
         let file = declaration.get_location()?.get_expansion_location().file?;
-        if let Some(at) = self.files.iter().position(|(known, _)| *known == file) {
-            self.files.swap(0, at);
-            return self.files[0].1;
+        if let Some((last, number)) = self.last
+            && last == file
+        {
+            return number;
         }
-        // Without the `.` that an include folder may bring.
-        let path: PathBuf = file.get_path().components().collect();
+        let number = match self.files.get(&file) {
+            Some(&known) => known,
+            None => self.new_file(file),
+        };
+        self.last = Some((file, number));
+        number
+    }
+
+    fn new_file(&mut self, file: File<'tu>) -> Option<u32> {
+        let path = self.wanted.path_of(file);
         let number = self.wanted.has(&path).then(|| self.sets.file(&path.to_string_lossy()));
-        self.files.insert(0, (file, number));
+        self.files.insert(file, number);
         number
     }
 
@@ -146,10 +166,34 @@ impl<'tu> Walker<'tu> {
     }
 }
 
+/// The same file by one name, however it was come by.
+pub fn without_steps_back(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut so_far, part| {
+        match part {
+            Component::ParentDir => {
+                so_far.pop();
+            }
+            part => so_far.push(part),
+        }
+        so_far
+    })
+}
+
 /// A number for the name that stands here, the same everywhere.
 fn macro_number(text: &[u8]) -> u32 {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let length = text.iter().position(|byte| !is_word(byte)).unwrap_or(text.len());
     // Never the number that means `written here`.
     hash(&text[..length]) as u32 | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_steps_back;
+    use std::path::Path;
+
+    #[test]
+    fn one_file_has_one_name() {
+        assert_eq!(without_steps_back(Path::new("/a/src/../inc/./b.h")), Path::new("/a/inc/b.h"));
+    }
 }

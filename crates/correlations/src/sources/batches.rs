@@ -1,0 +1,223 @@
+//! Which files are read as one translation unit, and what is done if they do not get on.
+//!
+//! Takes   units that are compiled alike.      Gives  access sets per unit, as if each had been read alone.
+//! Misses  what one file's declarations silently do to another: overloads, `using namespace`. Everything that is an error is seen.
+//! Cost    the headers that the units share are read once per batch, not once per unit.
+//!
+//! Units with an error in themselves or in a header they bring are read again, with the others of that kind, as long as those
+//! get fewer; then alone. A batch that ends its worker is divided.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::cache::Cache;
+use super::queue::Unit;
+use super::worker::{Failure, Worker};
+use crate::access_sets::c::{CJob, Parsed};
+use crate::access_sets::{FileSets, split};
+
+/// Bytes of sources in a batch; each takes about 15 bytes of memory.
+const LARGEST: usize = 12 << 20;
+/// Bytes below which a batch is not divided to keep all cores busy.
+const SMALLEST: usize = 2 << 20;
+/// Parts of a batch that cannot be read as a whole.
+const PARTS: usize = 8;
+
+/// Units with errors that are read together again, and not one by one.
+const WORTH_IT: usize = 3;
+
+/// Units that are read together.
+pub struct Batch {
+    /// Places in the list of units.
+    pub members: Vec<usize>,
+    /// With which all of them are as with their own.
+    pub arguments: Vec<String>,
+    pub precompiled: Option<PathBuf>,
+    /// The group whose headers come with it.
+    pub group: Option<usize>,
+}
+
+/// Divides units of C into batches, neighbours together. Those of C++ have a precompiled header in common, and stay alone: many
+/// that are right alone have errors together.
+pub fn cut(units: &[Unit], members: &[usize], jobs: usize) -> Vec<Vec<usize>> {
+    if members.first().is_some_and(|&at| !units[at].is_c()) {
+        return members.iter().map(|&at| vec![at]).collect();
+    }
+    let total: usize = members.iter().map(|&at| units[at].bytes).sum();
+    let parts = total.div_ceil(LARGEST).max(jobs.min(total / SMALLEST)).max(1);
+    let goal = total.div_ceil(parts);
+    let (mut batches, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for &at in members {
+        batch.push(at);
+        bytes += units[at].bytes;
+        if bytes >= goal {
+            batches.push(std::mem::take(&mut batch));
+            bytes = 0;
+        }
+    }
+    batches.extend((!batch.is_empty()).then_some(batch));
+    batches
+}
+
+/// What came of a batch.
+#[derive(Default)]
+pub struct Outcome {
+    pub units: Vec<(usize, Result<FileSets, Failure>)>,
+    /// Functions of headers.
+    pub headers: Vec<FileSets>,
+}
+
+/// Reads batches with one worker.
+pub struct Reading<'a> {
+    pub units: &'a [Unit],
+    pub roots: &'a [PathBuf],
+    pub cache: &'a Cache,
+    /// Headers that must not be read twice, and do not see to it themselves.
+    pub unguarded: &'a HashSet<PathBuf>,
+    /// Functions of headers that are known already, by key.
+    pub known: &'a HashSet<u64>,
+}
+
+impl Reading<'_> {
+    pub fn read(&self, worker: &mut Worker<'_>, batch: &Batch) -> Outcome {
+        let mut outcome = Outcome::default();
+        self.together(worker, batch, &batch.members, &mut outcome);
+        outcome
+    }
+
+    fn together(
+        &self,
+        worker: &mut Worker<'_>,
+        batch: &Batch,
+        members: &[usize],
+        outcome: &mut Outcome,
+    ) {
+        if let [one] = *members {
+            outcome.units.push((one, self.alone(worker, one, batch.precompiled.as_ref())));
+            return;
+        }
+        let parsed = match worker.read(&self.job(members, batch)) {
+            Ok(parsed) if !parsed.faulty.iter().any(|file| is_unit(file)) => parsed,
+            Err(Failure::All(why)) => {
+                let all = members.iter().map(|&at| (at, Err(Failure::All(why.clone()))));
+                outcome.units.extend(all);
+                return;
+            }
+            Ok(_) | Err(Failure::File(_)) => {
+                for part in members.chunks(members.len().div_ceil(PARTS)) {
+                    self.together(worker, batch, part, outcome);
+                }
+                return;
+            }
+        };
+        let unclean = self.take_clean(members, parsed, batch.group.is_some(), outcome);
+        // Those that stood in each other's way are fewer each time.
+        if unclean.len() < members.len() && unclean.len() >= WORTH_IT {
+            self.together(worker, batch, &unclean, outcome);
+        } else {
+            for at in unclean {
+                outcome.units.push((at, self.alone(worker, at, batch.precompiled.as_ref())));
+            }
+        }
+    }
+
+    /// Keeps what is as if it had been read alone; gives the rest back.
+    fn take_clean(
+        &self,
+        members: &[usize],
+        parsed: Parsed,
+        headers_are_wanted: bool,
+        outcome: &mut Outcome,
+    ) -> Vec<usize> {
+        let faulty: HashSet<PathBuf> = parsed.faulty.into_iter().collect();
+        let unknown =
+            split::only(&parsed.headers, |function, _| !self.known.contains(&function.key));
+        let mut unclean = Vec::new();
+        for (&at, sets) in members.iter().zip(parsed.files) {
+            let unit = &self.units[at];
+            if sets.error_count > 0
+                || unit.closure.iter().any(|header| faulty.contains(header.as_ref()))
+            {
+                unclean.push(at);
+                continue;
+            }
+            let sets = if headers_are_wanted { sets } else { with_headers(unit, sets, &unknown) };
+            self.cache.keep(&unit.name(), unit.key, &sets);
+            outcome.units.push((at, Ok(sets)));
+        }
+        if headers_are_wanted {
+            outcome.headers.push(unknown);
+        }
+        unclean
+    }
+
+    /// With a precompiled header, and without it if there are errors.
+    fn alone(
+        &self,
+        worker: &mut Worker<'_>,
+        at: usize,
+        precompiled: Option<&PathBuf>,
+    ) -> Result<FileSets, Failure> {
+        let unit = &self.units[at];
+        let mut read = only_one(worker.read(&self.job_alone(at, precompiled)));
+        let is_clean = read.as_ref().is_ok_and(|read| read.error_count == 0);
+        if !is_clean && precompiled.is_some() {
+            let errors = read.as_ref().map_or(usize::MAX, |read| read.error_count);
+            match only_one(worker.read(&self.job_alone(at, None))) {
+                Ok(again) if again.error_count < errors => read = Ok(again),
+                _ => {}
+            }
+        }
+        if let Ok(read) = &read {
+            self.cache.keep(&unit.name(), unit.key, read);
+        }
+        read
+    }
+
+    fn job(&self, members: &[usize], batch: &Batch) -> CJob {
+        let once: BTreeSet<&Path> = members
+            .iter()
+            .filter(|_| batch.precompiled.is_none())
+            .flat_map(|&at| &self.units[at].closure)
+            .map(AsRef::as_ref)
+            .filter(|header| self.unguarded.contains(*header))
+            .collect();
+        CJob {
+            files: members.iter().map(|&at| self.units[at].file.clone()).collect(),
+            once: once.into_iter().map(Path::to_path_buf).collect(),
+            arguments: batch.arguments.clone(),
+            header_folders: self.roots.to_vec(),
+            precompiled: batch.precompiled.clone(),
+            save: None,
+        }
+    }
+
+    fn job_alone(&self, at: usize, precompiled: Option<&PathBuf>) -> CJob {
+        let unit = &self.units[at];
+        CJob {
+            files: vec![unit.file.clone()],
+            once: Vec::new(),
+            arguments: unit.arguments.clone(),
+            header_folders: self.roots.to_vec(),
+            precompiled: precompiled.cloned(),
+            save: None,
+        }
+    }
+}
+
+fn only_one(parsed: Result<Parsed, Failure>) -> Result<FileSets, Failure> {
+    parsed.map(|mut parsed| parsed.files.pop().unwrap_or_default())
+}
+
+/// Whether it is neither source nor header: an open bracket is told at the end of everything.
+fn is_unit(file: &Path) -> bool {
+    !file.is_file()
+}
+
+fn with_headers(unit: &Unit, sets: FileSets, headers: &FileSets) -> FileSets {
+    if headers.functions.is_empty() {
+        return sets;
+    }
+    let brought = split::only(headers, |_, file| unit.closure.contains(Path::new(file)));
+    if brought.functions.is_empty() { sets } else { split::joined([&sets, &brought]) }
+}
