@@ -5,7 +5,7 @@
 //! Misses  code that is generated into folders that are passed over (hidden ones, cargo's `target`).
 //! Cost    one parse per file that changed, by as many processes as there are cores. Headers that files share are parsed once.
 
-mod batches;
+mod bundles;
 mod cache;
 mod files;
 mod flags;

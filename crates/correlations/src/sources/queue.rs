@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::batches::{self, Batch, Outcome, Reading};
+use super::bundles::{self, Bundle, Outcome, Reading};
 use super::cache::Cache;
 use super::files::SourceFiles;
 use super::flags::Flags;
@@ -107,8 +107,8 @@ pub fn read_all(
     let aside = tempfile::tempdir().ok();
     let mut plan = run.plan(&is_open, aside.as_ref().map(tempfile::TempDir::path), includes);
     // The largest first, so that none of them is left for the end.
-    let bytes = |batch: &Batch| batch.members.iter().map(|&at| units[at].bytes).sum::<usize>();
-    plan.batches.sort_by_key(|batch| std::cmp::Reverse(bytes(batch)));
+    let bytes = |bundle: &Bundle| bundle.members.iter().map(|&at| units[at].bytes).sum::<usize>();
+    plan.bundles.sort_by_key(|bundle| std::cmp::Reverse(bytes(bundle)));
     let outcome = run.read(&plan);
     for (at, answer) in outcome.units {
         match answer {
@@ -150,9 +150,9 @@ struct Run<'a> {
 /// What is to be read, and what is known of headers before.
 #[derive(Default)]
 struct Plan {
-    batches: Vec<Batch>,
+    bundles: Vec<Bundle>,
     headers: Vec<FileSets>,
-    /// Where headers are kept that come with a group's batches: name and key.
+    /// Where headers are kept that come with a group's bundles: name and key.
     groups: Vec<(String, u64)>,
 }
 
@@ -169,17 +169,17 @@ impl Run<'_> {
             self.plan_group(group, number, is_open, aside, includes, &mut plan);
         }
         let alone = all.into_iter().filter(|&at| is_alone[at]);
-        let alone = alone.map(|at| Batch {
+        let alone = alone.map(|at| Bundle {
             members: vec![at],
             arguments: self.units[at].arguments.clone(),
             precompiled: None,
             group: None,
         });
-        plan.batches.extend(alone);
+        plan.bundles.extend(alone);
         plan
     }
 
-    /// Headers are precompiled if several files of C++ need them, come with the batches if those have all of them, and else are
+    /// Headers are precompiled if several files of C++ need them, come with the bundles if those have all of them, and else are
     /// read by themselves unless they are known.
     fn plan_group(
         &self,
@@ -191,13 +191,13 @@ impl Run<'_> {
         plan: &mut Plan,
     ) {
         let members: Vec<usize> = group.members.iter().copied().filter(|&at| is_open[at]).collect();
-        let batches = batches::cut(self.units, &members, self.request.jobs);
+        let bundles = bundles::cut(self.units, &members, self.request.jobs);
         let text = group.header(self.units, includes);
         let key = hash(text.as_bytes())
             ^ hash(group.arguments.join("\0").as_bytes())
             ^ includes.hash_of(Path::new(""), &group.closure(self.units));
         let name = format!("headers of {} {}", group.extension, group.arguments.join(" "));
-        let is_pch = batches.len() >= FEW && !self.units[members[0]].is_c();
+        let is_pch = bundles.len() >= FEW && !self.units[members[0]].is_c();
         let goal = aside.filter(|_| is_pch).map(|aside| aside.join(format!("{number}.pch")));
         let known = self.cache.get(&name, key);
         let is_whole = members.len() == group.members.len();
@@ -217,7 +217,7 @@ impl Run<'_> {
             plan.groups.push((name, key));
             plan.groups.len() - 1
         });
-        plan.batches.extend(batches.into_iter().map(|members| Batch {
+        plan.bundles.extend(bundles.into_iter().map(|members| Bundle {
             members,
             arguments: group.arguments.clone(),
             precompiled: precompiled.clone(),
@@ -252,7 +252,7 @@ impl Run<'_> {
         Worker::new(&self.request.worker, self.request.time_limit)
     }
 
-    /// All batches, by several workers; what they bring of headers is kept.
+    /// All bundles, by several workers; what they bring of headers is kept.
     fn read(&self, plan: &Plan) -> Outcome {
         let known: HashSet<u64> = plan
             .headers
@@ -261,12 +261,12 @@ impl Run<'_> {
             .collect();
         let (units, roots, cache, unguarded) = (self.units, self.roots, self.cache, self.unguarded);
         let reading = Reading { units, roots, cache, unguarded, known: &known };
-        let outcomes = self.read_batches(&reading, &plan.batches);
+        let outcomes = self.read_bundles(&reading, &plan.bundles);
         let mut all = Outcome::default();
         let mut headers: Vec<Vec<FileSets>> = plan.groups.iter().map(|_| Vec::new()).collect();
-        for (batch, outcome) in outcomes {
+        for (bundle, outcome) in outcomes {
             all.units.extend(outcome.units);
-            if let Some(group) = plan.batches[batch].group {
+            if let Some(group) = plan.bundles[bundle].group {
                 headers[group].extend(outcome.headers);
             }
         }
@@ -279,30 +279,30 @@ impl Run<'_> {
         all
     }
 
-    /// In the order of the batches.
-    fn read_batches(&self, reading: &Reading<'_>, batches: &[Batch]) -> Vec<(usize, Outcome)> {
+    /// In the order of the bundles.
+    fn read_bundles(&self, reading: &Reading<'_>, bundles: &[Bundle]) -> Vec<(usize, Outcome)> {
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let files: usize = batches.iter().map(|batch| batch.members.len()).sum();
+        let files: usize = bundles.iter().map(|bundle| bundle.members.len()).sum();
         let outcomes = Mutex::new(Vec::new());
         let work = || {
             let mut worker = self.worker();
             loop {
                 let place = next.fetch_add(1, Relaxed);
-                let Some(batch) = batches.get(place) else { break };
-                let outcome = reading.read(&mut worker, batch);
+                let Some(bundle) = bundles.get(place) else { break };
+                let outcome = reading.read(&mut worker, bundle);
                 let is_end = |answer: &(usize, Result<FileSets, Failure>)| {
                     matches!(answer.1, Err(Failure::All(_)))
                 };
                 if outcome.units.iter().any(is_end) {
-                    next.store(batches.len(), Relaxed);
+                    next.store(bundles.len(), Relaxed);
                 }
                 outcomes.lock().expect("nobody panics with it").push((place, outcome));
-                let members = batch.members.len();
+                let members = bundle.members.len();
                 (self.request.progress)(done.fetch_add(members, Relaxed) + members, files);
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.request.jobs.clamp(1, batches.len().max(1)) {
+            for _ in 0..self.request.jobs.clamp(1, bundles.len().max(1)) {
                 scope.spawn(work);
             }
         });

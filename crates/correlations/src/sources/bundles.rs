@@ -2,10 +2,10 @@
 //!
 //! Takes   units that are compiled alike.      Gives  access sets per unit, as if each had been read alone.
 //! Misses  what one file's declarations silently do to another: overloads, `using namespace`. Everything that is an error is seen.
-//! Cost    the headers that the units share are read once per batch, not once per unit.
+//! Cost    the headers that the units share are read once per bundle, not once per unit.
 //!
 //! Units with an error in themselves or in a header they bring are read again, with the others of that kind, as long as those
-//! get fewer; then alone. A batch that ends its worker is divided.
+//! get fewer; then alone. A bundle that ends its worker is divided.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ use super::worker::{Failure, Worker};
 use crate::access_sets::c::{CJob, Parsed};
 use crate::access_sets::{FileSets, split};
 
-/// Bytes of sources in a batch; each takes about 15 bytes of memory.
+/// Bytes of sources in a bundle; each takes about 15 bytes of memory.
 const LARGEST: usize = 12 << 20;
-/// Bytes below which a batch is not divided to keep all cores busy.
+/// Bytes below which a bundle is not divided to keep all cores busy.
 const SMALLEST: usize = 2 << 20;
-/// Parts of a batch that cannot be read as a whole.
+/// Parts of a bundle that cannot be read as a whole.
 const PARTS: usize = 8;
 
 /// Units with errors that are read together again, and not one by one.
 const WORTH_IT: usize = 3;
 
 /// Units that are read together.
-pub struct Batch {
+pub struct Bundle {
     /// Places in the list of units.
     pub members: Vec<usize>,
     /// With which all of them are as with their own.
@@ -37,7 +37,7 @@ pub struct Batch {
     pub group: Option<usize>,
 }
 
-/// Divides units of C into batches, neighbours together. Those of C++ have a precompiled header in common, and stay alone: many
+/// Divides units of C into bundles, neighbours together. Those of C++ have a precompiled header in common, and stay alone: many
 /// that are right alone have errors together.
 pub fn cut(units: &[Unit], members: &[usize], jobs: usize) -> Vec<Vec<usize>> {
     if members.first().is_some_and(|&at| !units[at].is_c()) {
@@ -46,20 +46,20 @@ pub fn cut(units: &[Unit], members: &[usize], jobs: usize) -> Vec<Vec<usize>> {
     let total: usize = members.iter().map(|&at| units[at].bytes).sum();
     let parts = total.div_ceil(LARGEST).max(jobs.min(total / SMALLEST)).max(1);
     let goal = total.div_ceil(parts);
-    let (mut batches, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let (mut bundles, mut bundle, mut bytes) = (Vec::new(), Vec::new(), 0);
     for &at in members {
-        batch.push(at);
+        bundle.push(at);
         bytes += units[at].bytes;
         if bytes >= goal {
-            batches.push(std::mem::take(&mut batch));
+            bundles.push(std::mem::take(&mut bundle));
             bytes = 0;
         }
     }
-    batches.extend((!batch.is_empty()).then_some(batch));
-    batches
+    bundles.extend((!bundle.is_empty()).then_some(bundle));
+    bundles
 }
 
-/// What came of a batch.
+/// What came of a bundle.
 #[derive(Default)]
 pub struct Outcome {
     pub units: Vec<(usize, Result<FileSets, Failure>)>,
@@ -67,7 +67,7 @@ pub struct Outcome {
     pub headers: Vec<FileSets>,
 }
 
-/// Reads batches with one worker.
+/// Reads bundles with one worker.
 pub struct Reading<'a> {
     pub units: &'a [Unit],
     pub roots: &'a [PathBuf],
@@ -79,24 +79,24 @@ pub struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    pub fn read(&self, worker: &mut Worker<'_>, batch: &Batch) -> Outcome {
+    pub fn read(&self, worker: &mut Worker<'_>, bundle: &Bundle) -> Outcome {
         let mut outcome = Outcome::default();
-        self.together(worker, batch, &batch.members, &mut outcome);
+        self.together(worker, bundle, &bundle.members, &mut outcome);
         outcome
     }
 
     fn together(
         &self,
         worker: &mut Worker<'_>,
-        batch: &Batch,
+        bundle: &Bundle,
         members: &[usize],
         outcome: &mut Outcome,
     ) {
         if let [one] = *members {
-            outcome.units.push((one, self.alone(worker, one, batch.precompiled.as_ref())));
+            outcome.units.push((one, self.alone(worker, one, bundle.precompiled.as_ref())));
             return;
         }
-        let parsed = match worker.read(&self.job(members, batch)) {
+        let parsed = match worker.read(&self.job(members, bundle)) {
             Ok(parsed) if !parsed.faulty.iter().any(|file| is_unit(file)) => parsed,
             Err(Failure::All(why)) => {
                 let all = members.iter().map(|&at| (at, Err(Failure::All(why.clone()))));
@@ -105,18 +105,18 @@ impl Reading<'_> {
             }
             Ok(_) | Err(Failure::File(_)) => {
                 for part in members.chunks(members.len().div_ceil(PARTS)) {
-                    self.together(worker, batch, part, outcome);
+                    self.together(worker, bundle, part, outcome);
                 }
                 return;
             }
         };
-        let unclean = self.take_clean(members, parsed, batch.group.is_some(), outcome);
+        let unclean = self.take_clean(members, parsed, bundle.group.is_some(), outcome);
         // Those that stood in each other's way are fewer each time.
         if unclean.len() < members.len() && unclean.len() >= WORTH_IT {
-            self.together(worker, batch, &unclean, outcome);
+            self.together(worker, bundle, &unclean, outcome);
         } else {
             for at in unclean {
-                outcome.units.push((at, self.alone(worker, at, batch.precompiled.as_ref())));
+                outcome.units.push((at, self.alone(worker, at, bundle.precompiled.as_ref())));
             }
         }
     }
@@ -174,10 +174,10 @@ impl Reading<'_> {
         read
     }
 
-    fn job(&self, members: &[usize], batch: &Batch) -> CJob {
+    fn job(&self, members: &[usize], bundle: &Bundle) -> CJob {
         let once: BTreeSet<&Path> = members
             .iter()
-            .filter(|_| batch.precompiled.is_none())
+            .filter(|_| bundle.precompiled.is_none())
             .flat_map(|&at| &self.units[at].closure)
             .map(AsRef::as_ref)
             .filter(|header| self.unguarded.contains(*header))
@@ -185,9 +185,9 @@ impl Reading<'_> {
         CJob {
             files: members.iter().map(|&at| self.units[at].file.clone()).collect(),
             once: once.into_iter().map(Path::to_path_buf).collect(),
-            arguments: batch.arguments.clone(),
+            arguments: bundle.arguments.clone(),
             header_folders: self.roots.to_vec(),
-            precompiled: batch.precompiled.clone(),
+            precompiled: bundle.precompiled.clone(),
             save: None,
         }
     }
