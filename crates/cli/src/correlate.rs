@@ -97,7 +97,7 @@ pub struct Correlate {
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
     /// A file that takes longer to read is left out, and told: 500ms, 5s, 2m
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = quantities::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = quantities::duration)]
     timeout: Duration,
     /// Read everything again, and keep nothing
     #[arg(long)]

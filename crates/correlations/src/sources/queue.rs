@@ -19,6 +19,9 @@ use crate::access_sets::{FileSets, split};
 /// Files of C++ that have changed below which headers are parsed with them, and not precompiled.
 const FEW: usize = 4;
 
+/// How much longer than a file the headers of all files may take: without them each file takes longer.
+const HEADERS_TAKE: u32 = 4;
+
 /// One file to compile.
 pub struct Unit {
     pub file: PathBuf,
@@ -243,7 +246,8 @@ impl Run<'_> {
             precompiled: None,
             save,
         };
-        let read = self.worker().read(&job).ok()?.files.pop()?;
+        let limit = self.request.time_limit * HEADERS_TAKE;
+        let read = Worker::new(&self.request.worker, limit).read(&job).ok()?.files.pop()?;
         // Errors in it come again in the files, if they matter.
         Some(FileSets { errors: Vec::new(), error_count: 0, ..read })
     }
