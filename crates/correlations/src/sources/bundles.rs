@@ -37,8 +37,8 @@ pub struct Bundle {
     pub group: Option<usize>,
 }
 
-/// Divides units of C into bundles, neighbours together. Those of C++ have a precompiled header in common, and stay alone: many
-/// that are right alone have errors together.
+/// Divides units of C into bundles, neighbours together. Those of C++ have a precompiled header in common, and stay alone: it is
+/// not measured yet whether they get on (overloads, `using namespace`).
 pub fn cut(units: &[Unit], members: &[usize], jobs: usize) -> Vec<Vec<usize>> {
     if members.first().is_some_and(|&at| !units[at].is_c()) {
         return members.iter().map(|&at| vec![at]).collect();
