@@ -5,8 +5,10 @@ mod racing;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use racing::{AccessKind, Deed, SitePair, Step, life_at, sorted, traces};
+use racing::{AccessKind, Deed, SitePair, Step, life_at, record, sorted, traces};
+use unpick_analyses::races::RacingPair;
 use unpick_analyses::races_happens_before::races;
+use unpick_analyses::races_lockset;
 use unpick_events::MemoryOrder;
 
 fn found(steps: &[Step]) -> BTreeSet<SitePair> {
@@ -44,9 +46,74 @@ impl Before {
         Before(before)
     }
 
+    /// The firm order: locks count only where something is handed over, or where a section began before by other means.
+    fn firmly(steps: &[Step]) -> Before {
+        let mut before: Vec<Vec<bool>> = Vec::new();
+        for at in 0..steps.len() {
+            let mut own = vec![false; at];
+            let take_in = |own: &mut Vec<bool>, earlier: usize| {
+                own[earlier] = true;
+                for (place, is) in before[earlier].iter().enumerate() {
+                    own[place] |= is;
+                }
+            };
+            let is_hard = |earlier: &usize| {
+                let locks = matches!(steps[*earlier].deed, Deed::Unlock { .. });
+                let locks = locks && matches!(steps[at].deed, Deed::Lock { .. });
+                let is_own = steps[*earlier].thread == steps[at].thread;
+                (is_own || !locks) && is_ordered_directly(steps, *earlier, at)
+            };
+            (0..at).filter(is_hard).for_each(|earlier| take_in(&mut own, earlier));
+            let known = own.clone();
+            let hands_over = |earlier: &usize| hands_over(steps, &known, *earlier, at);
+            (0..at).filter(hands_over).for_each(|earlier| take_in(&mut own, earlier));
+            before.push(own);
+        }
+        Before(before)
+    }
+
     fn is(&self, first: usize, second: usize) -> bool {
         self.0[second][first]
     }
+}
+
+/// Whether the section that a step ends comes before another step, which knows this much by other means.
+fn hands_over(steps: &[Step], known: &[bool], end: usize, at: usize) -> bool {
+    let Deed::Unlock { lock, shared } = steps[end].deed else { return false };
+    let begins = |step: &Step, thread| {
+        step.thread == thread && matches!(step.deed, Deed::Lock { lock: its, .. } if its == lock)
+    };
+    let Some(begin) = steps[..end].iter().rposition(|step| begins(step, steps[end].thread)) else {
+        return false;
+    };
+    match steps[at].deed {
+        Deed::Lock { lock: its, shared: with_others } => {
+            its == lock && !(shared && with_others) && known[begin]
+        }
+        Deed::Access { .. } => {
+            let own = steps[..at].iter().rposition(|step| begins(step, steps[at].thread));
+            let is_open = |own: &usize| {
+                let ends = |step: &Step| matches!(step.deed, Deed::Unlock { lock: its, .. } if its == lock);
+                !steps[*own..at].iter().any(|step| step.thread == steps[at].thread && ends(step))
+            };
+            let Some(own) = own.filter(is_open) else { return false };
+            let with_others = matches!(steps[own].deed, Deed::Lock { shared: true, .. });
+            let lives = life_at(steps);
+            let meets = |&inside: &usize| {
+                steps[inside].thread == steps[end].thread
+                    && lives[inside] == lives[at]
+                    && touch(&steps[inside], &steps[at])
+            };
+            !(shared && with_others) && (begin..end).any(|inside| meets(&inside))
+        }
+        _ => false,
+    }
+}
+
+/// Whether two accesses of different threads have bytes in common, and one writes.
+fn touch(one: &Step, two: &Step) -> bool {
+    let (Some((_, a, _)), Some((_, b, _))) = (one.access(), two.access()) else { return false };
+    one.thread != two.thread && (one.writes() || two.writes()) && a.start < b.end && b.start < a.end
 }
 
 fn is_ordered_directly(steps: &[Step], first: usize, second: usize) -> bool {
@@ -209,4 +276,26 @@ fn the_generator_makes_traces_with_and_without_races() {
         .filter(|_| !unordered_pairs(&traces().new_tree(&mut runner).unwrap().current()).is_empty())
         .count();
     assert!((30..270).contains(&racy), "{racy} of 300 are racy");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn firm_is_what_a_graph_of_hand_overs_says(steps in traces()) {
+        let recording = record(&steps);
+        let unlocked = races_lockset::races(&recording, &recording).into_pairs();
+        let unordered = races(&recording, &recording).into_pairs();
+        let mut pairs: Vec<_> = unlocked.iter().chain(&unordered).collect();
+        let sites = |pair: &&RacingPair| sorted([pair.first.site.0, pair.second.site.0]);
+        pairs.sort_by_key(sites);
+        pairs.dedup_by_key(|pair| sites(pair));
+        let firm = Before::firmly(&steps);
+        let place = |site: u32| steps.iter().position(|step| step.site == site).unwrap();
+        for (pair, firmness) in pairs.iter().zip(races_lockset::firmness(&recording, &recording, &pairs)) {
+            let places = [pair.first.site.0, pair.second.site.0].map(place);
+            let [first, second] = [places[0].min(places[1]), places[0].max(places[1])];
+            prop_assert_eq!(firm.is(first, second), firmness.loose == 0, "{:?}", pair);
+        }
+    }
 }

@@ -47,6 +47,8 @@ struct Touch {
     lock: Address,
     thread: ThreadId,
     writes: bool,
+    /// Together with readers.
+    shared: bool,
 }
 
 impl FirmOrder {
@@ -88,10 +90,11 @@ impl FirmOrder {
                         touch.lock == lock
                             && touch.thread != event.thread
                             && (touch.writes || writes)
-                            && sections.exclude_each_other(touch.section, open)
+                            && !(touch.shared && sections.is_shared(open))
                     });
                     handed.extend(from.map(|touch| touch.section));
-                    note(touches, Touch { section: open, lock, thread: event.thread, writes });
+                    let (thread, shared) = (event.thread, sections.is_shared(open));
+                    note(touches, Touch { section: open, lock, thread, writes, shared });
                 }
             });
         }
@@ -195,7 +198,8 @@ impl FirmOrder {
             let moments = std::iter::successors(Some(latest), earlier);
             let in_section = |ordinal| self.sections.of_moment(past.thread, lock, ordinal);
             let section = moments.filter_map(in_section).next();
-            found.extend(section.filter(|one| self.sections.exclude_each_other(*one, open)));
+            let is_shared = |section| self.sections.is_shared(section);
+            found.extend(section.filter(|one| !(is_shared(*one) && is_shared(open))));
         }
         found
     }
@@ -208,7 +212,7 @@ fn is_step_of_lock(event: &Event<'_>, knowledge: &dyn Knowledge) -> bool {
 }
 
 fn note(touches: &mut Vec<Touch>, new: Touch) {
-    let told = |touch: &Touch| (touch.lock, touch.thread, touch.writes);
+    let told = |touch: &Touch| (touch.lock, touch.thread, touch.writes, touch.shared);
     if let Some(at) = touches.iter().position(|touch| told(touch) == told(&new)) {
         touches.remove(at);
     } else if touches.len() == MOST_TOUCHES {

@@ -81,9 +81,9 @@ impl Sections {
         self.all[number.0 as usize].thread
     }
 
-    /// Whether not both are readers.
-    pub fn exclude_each_other(&self, one: SectionNumber, other: SectionNumber) -> bool {
-        !(self.all[one.0 as usize].shared && self.all[other.0 as usize].shared)
+    /// Whether others may read at the same time.
+    pub fn is_shared(&self, number: SectionNumber) -> bool {
+        self.all[number.0 as usize].shared
     }
 
     /// What was known at the end of a section; none: it has not ended.
