@@ -9,6 +9,8 @@ use unpick_problem::Problem;
 use crate::failed;
 
 const JUDGED: &str = include_str!("../judged.toml");
+/// By somebody who knew neither how correlations are found nor the other verdicts.
+const JUDGED_BLIND: &str = include_str!("../judged_blind.toml");
 /// Drawn of each code base.
 const DRAWN: usize = 50;
 const SEED: u64 = 6;
@@ -34,6 +36,8 @@ pub struct Verdicts {
     pub correct: usize,
     pub wrong: Vec<String>,
     unjudged: Vec<String>,
+    /// Blind verdicts on what is told now, drawn or not: how many, and how many of them say that it is false.
+    pub blind: (usize, usize),
 }
 
 impl Verdicts {
@@ -50,28 +54,39 @@ impl Verdicts {
 
 /// Draws correlations and looks up their verdicts.
 pub fn judge(base: &'static str, list: &CorrelationList) -> Result<Verdicts, Problem> {
-    let file: File = toml::from_str(JUDGED).map_err(|error| failed("judged.toml", error))?;
-    let known: HashMap<&str, &Judged> = file
-        .judged
-        .iter()
-        .filter(|judged| judged.base == base && !judged.reason.is_empty())
-        .map(|judged| (judged.rule.as_str(), judged))
-        .collect();
+    let [known, blind] = [verdicts_in(JUDGED, base)?, verdicts_in(JUDGED_BLIND, base)?];
+    let told: Vec<String> = list.correlations.iter().map(rule_of).collect();
+    let blind: Vec<bool> = told.iter().filter_map(|rule| blind.get(rule).copied()).collect();
     // A code base of which nothing was judged is there for its speed.
     let drawn = match known.is_empty() {
         true => Vec::new(),
-        false => draw(list.correlations.iter().map(rule_of).collect()),
+        false => draw(told),
     };
-    let mut verdicts =
-        Verdicts { base, drawn: drawn.len(), correct: 0, wrong: Vec::new(), unjudged: Vec::new() };
+    let mut verdicts = Verdicts {
+        base,
+        drawn: drawn.len(),
+        correct: 0,
+        wrong: Vec::new(),
+        unjudged: Vec::new(),
+        blind: (blind.len(), blind.iter().filter(|is_true| !**is_true).count()),
+    };
     for rule in drawn {
-        match known.get(rule.as_str()) {
-            Some(judged) if judged.is_true => verdicts.correct += 1,
-            Some(_) => verdicts.wrong.push(rule),
+        match known.get(&rule) {
+            Some(true) => verdicts.correct += 1,
+            Some(false) => verdicts.wrong.push(rule),
             None => verdicts.unjudged.push(rule),
         }
     }
     Ok(verdicts)
+}
+
+/// Whether each rule is true; only what has a reason counts.
+fn verdicts_in(text: &str, base: &str) -> Result<HashMap<String, bool>, Problem> {
+    let file: File =
+        toml::from_str(text).map_err(|error| failed("verdicts cannot be read", error))?;
+    let of_base =
+        file.judged.into_iter().filter(|judged| judged.base == base && !judged.reason.is_empty());
+    Ok(of_base.map(|judged| (judged.rule, judged.is_true)).collect())
 }
 
 fn rule_of(correlation: &Correlation) -> String {

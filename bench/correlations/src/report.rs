@@ -60,6 +60,14 @@ fn figures(results: &[Result]) -> Vec<Figure> {
         measured: format!("{wrong}"),
         verdict: verdict(judged == drawn && wrong as f64 <= LARGEST_SHARE * judged as f64),
     });
+    let blind: usize = results.iter().map(|result| result.verdicts.blind.0).sum();
+    let blind_wrong: usize = results.iter().map(|result| result.verdicts.blind.1).sum();
+    figures.push(Figure {
+        name: format!("false, of {blind} judged blind"),
+        target: "at most 10 %".to_owned(),
+        measured: format!("{blind_wrong}"),
+        verdict: verdict(blind_wrong as f64 <= LARGEST_SHARE * blind as f64),
+    });
     let ranks: Vec<Option<usize>> =
         results.iter().flat_map(|result| result.ranks.iter().map(|found| found.rank)).collect();
     let high = ranks.iter().flatten().filter(|&&rank| rank <= LOWEST_RANK).count();

@@ -60,6 +60,7 @@ pub fn found_in(output: &Output, program: &str) -> Result<Found, Problem> {
 pub struct Found {
     races: Vec<Race>,
     /// What lockset alone finds and something else orders.
+    #[serde(default)]
     ordered: Vec<Race>,
 }
 

@@ -27,6 +27,7 @@ use unpick_run_store::Store;
 use crate::hints;
 use crate::output;
 use crate::quantities;
+use crate::record::{quoted, store_option};
 use crate::trained::is_stdout;
 use observed::{ObservedRuns, observed_runs};
 use reading::Effort;
@@ -217,7 +218,19 @@ impl Correlate {
         } else {
             text::correlations(list, self.top, &here)
         };
-        write(Path::new(STDOUT), &text)
+        write(Path::new(STDOUT), &format!("{text}next: {}\n", self.next_command(list)))
+    }
+
+    /// Who forgets one of the two; else whether threads come between.
+    fn next_command(&self, list: &CorrelationList) -> String {
+        if self.broken || list.breaks.is_empty() {
+            return "unpick races -- PROGRAM".to_owned();
+        }
+        let paths = self.paths.iter().map(|path| quoted(&path.to_string_lossy()));
+        let paths: Vec<String> = paths.collect();
+        format!("unpick correlate{} --broken {}", store_option(&self.store), paths.join(" "))
+            .trim_end()
+            .to_owned()
     }
 }
 

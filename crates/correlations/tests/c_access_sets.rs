@@ -154,6 +154,16 @@ fn files_that_are_read_together_are_as_if_each_were_read_alone() {
 }
 
 #[test]
+fn an_open_bracket_is_told_so_that_nothing_is_lost_behind_it() {
+    let files =
+        [("a.c", "int a;\n"), ("b.c", "int f(\n"), ("c.c", "int c;\n"), ("d.c", "int d;\n")];
+    let Some(parsed) = read_together(&files, &[]) else { return };
+    assert!(matches!(parsed.broken_at, Some(1 | 2)), "{parsed:?}");
+    let Some(parsed) = read_together(&files[2..], &[]) else { return };
+    assert_eq!(parsed.broken_at, None);
+}
+
+#[test]
 fn a_file_that_another_stands_in_the_way_of_has_the_error() {
     let first = "static int twice(int a) { return a; }\n";
     let second = "static int twice(long a) { return 2; }\n";

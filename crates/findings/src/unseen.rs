@@ -5,7 +5,7 @@
 use unpick_analyses::{UnseenOrder, UnseenOrders};
 
 use crate::describe::{AccessWords, Choices, class_of};
-use crate::finding::{Finding, Origin, Study};
+use crate::finding::{Class, Finding, FindingAccess, Origin, Study};
 use crate::names::Names;
 use crate::places::Places;
 use crate::sentences::unseen_sentence;
@@ -26,24 +26,39 @@ pub fn describe_unseen(
 fn finding(order: &UnseenOrder, words: &AccessWords<'_>) -> Finding {
     let pattern = order.key.pattern;
     let accesses = words.accesses(pattern, &order.example);
-    Finding {
-        rank: 1,
-        score: 0.0,
-        class: class_of(pattern.class()),
-        pattern: pattern.name(),
-        sentence: unseen_sentence(pattern, &accesses),
-        accesses,
-        failed_runs: 0,
-        passed_runs: 0,
-        example_run: order.example.run,
-        cut_short: false,
-        supporters: Vec::new(),
-        further_supporters: 0,
-        study: Study::default(),
-        confirmed: None,
-        origin: Origin::Forced,
-        invariants: Vec::new(),
-        reconstruction: None,
-        correlation: None,
+    let sentence = unseen_sentence(pattern, &accesses);
+    let class = class_of(pattern.class());
+    Finding::to_force(class, pattern.name(), sentence, accesses, order.example.run)
+}
+
+impl Finding {
+    /// An order that is not known to make the program fail: forcing it decides.
+    pub fn to_force(
+        class: Class,
+        pattern: String,
+        sentence: String,
+        accesses: Vec<FindingAccess>,
+        example_run: u32,
+    ) -> Finding {
+        Finding {
+            rank: 1,
+            score: 0.0,
+            class,
+            pattern,
+            sentence,
+            accesses,
+            failed_runs: 0,
+            passed_runs: 0,
+            example_run,
+            cut_short: false,
+            supporters: Vec::new(),
+            further_supporters: 0,
+            study: Study::default(),
+            confirmed: None,
+            origin: Origin::Forced,
+            invariants: Vec::new(),
+            reconstruction: None,
+            correlation: None,
+        }
     }
 }

@@ -11,7 +11,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use indicatif::ProgressBar;
 use unpick_findings::{AccessOrder, Confirmed, ForcedOrder, ForcedRace, RaceFinding};
 use unpick_problem::Problem;
-use unpick_reproduce::{Plan, Trials};
+use unpick_reproduce::Plan;
 
 use super::trying::Trying;
 use crate::calibration::{Waiting, calibrated_waiting};
@@ -95,19 +95,7 @@ impl Trying<'_> {
         bar: &ProgressBar,
     ) -> Result<Confirmed, Problem> {
         let inverse = self.repeat(Some(&self.inverse(usual, calibrated)), bar)?;
-        if plain.is_none() {
-            *plain = Some(self.repeat(None, bar)?);
-        }
-        let alone = plain.as_ref().map_or((0, 0), |tally| (tally.usable(), tally.failed));
-        let trials = Trials {
-            forced_runs: forced.usable(),
-            forced_hits: forced.hits,
-            forced_failures: forced.failed_hits,
-            plain_runs: alone.0,
-            plain_failures: alone.1,
-            ..Trials::default()
-        };
-        Ok(trials.inverted(inverse.usable(), inverse.hits, inverse.failed_hits).confirmed())
+        Ok(self.trials(forced, &inverse, plain, bar)?.confirmed())
     }
 }
 

@@ -221,6 +221,29 @@ impl Trying<'_> {
         self.forcing.completed(self.plan.applied_to(plan, self.forcing.usual_run))
     }
 
+    /// What was forced, against the inverse order and runs left alone, which are made once for all.
+    pub fn trials(
+        &self,
+        forced: &Tally,
+        inverse: &Tally,
+        plain: &mut Option<Tally>,
+        bar: &ProgressBar,
+    ) -> Result<Trials, Problem> {
+        if plain.is_none() {
+            *plain = Some(self.repeat(None, bar)?);
+        }
+        let alone = plain.as_ref().map_or((0, 0), |tally| (tally.usable(), tally.failed));
+        let trials = Trials {
+            forced_runs: forced.usable(),
+            forced_hits: forced.hits,
+            forced_failures: forced.failed_hits,
+            plain_runs: alone.0,
+            plain_failures: alone.1,
+            ..Trials::default()
+        };
+        Ok(trials.inverted(inverse.usable(), inverse.hits, inverse.failed_hits))
+    }
+
     fn try_plan(
         &self,
         what: String,
@@ -233,19 +256,7 @@ impl Trying<'_> {
         let inverse_plan = self.inverse(&usual, &plan);
         let forced = self.repeat(Some(&plan), bar)?;
         let inverse = self.repeat(Some(&inverse_plan), bar)?;
-        if plain.is_none() {
-            *plain = Some(self.repeat(None, bar)?);
-        }
-        let alone = plain.as_ref().map_or((0, 0), |tally| (tally.usable(), tally.failed));
-        let trials = Trials {
-            forced_runs: forced.usable(),
-            forced_hits: forced.hits,
-            forced_failures: forced.failed_hits,
-            plain_runs: alone.0,
-            plain_failures: alone.1,
-            ..Trials::default()
-        }
-        .inverted(inverse.usable(), inverse.hits, inverse.failed_hits);
+        let trials = self.trials(&forced, &inverse, plain, bar)?;
         let remark = (forced.hits == 0).then(|| forced.obstacle(&plan).to_string());
         let confirmed = trials.confirmed();
         let plans = Some(Plans { forced: plan, inverse: inverse_plan });

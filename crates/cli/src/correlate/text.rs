@@ -19,10 +19,6 @@ pub fn correlations(list: &CorrelationList, top: usize, here: &Path) -> String {
     let shown = found.min(top);
     let told = counted(found as u64, "correlation");
     push_summary(&mut text, list, &format!("{told}, {shown} shown"));
-    if !list.breaks.is_empty() {
-        let breaks = counted(list.breaks.len() as u64, "break");
-        let _ = writeln!(text, "{breaks} by single functions: add --broken");
-    }
     text
 }
 
@@ -74,8 +70,12 @@ fn push_summary(text: &mut String, list: &CorrelationList, found: &str) {
     let summary = &list.summary;
     let _ = writeln!(
         text,
-        "{found}; {} lines, {} functions, {} variables in {} files, {} of them as before",
-        summary.lines, summary.functions, summary.variables, summary.files, summary.files_unchanged
+        "{found}; {} lines, {} functions, {} variables in {}, {} of them as before",
+        summary.lines,
+        summary.functions,
+        summary.variables,
+        counted(summary.files as u64, "file"),
+        summary.files_unchanged
     );
     if summary.runs > 0 {
         let runs = counted(summary.runs as u64, "run");

@@ -6,9 +6,7 @@
 //! Cost    one run, and nothing where the store knows of no such variables.
 
 use unpick_analyses::races::NamedRule;
-use unpick_findings::{
-    AccessKind, AccessOrder, Class, Finding, Origin, RaceFinding, Study, describe_races,
-};
+use unpick_findings::{AccessKind, AccessOrder, Class, Finding, RaceFinding, describe_races};
 use unpick_names::ProgramNames;
 use unpick_problem::Problem;
 use unpick_run_store::Store;
@@ -46,26 +44,10 @@ fn orders_of(race: &RaceFinding) -> Vec<Finding> {
 
 fn finding(order: AccessOrder, race: &RaceFinding) -> Finding {
     let AccessOrder { pattern, sentence, accesses } = order;
-    Finding {
-        rank: 1,
-        score: 0.0,
-        class: Class::MultiVariable,
-        pattern,
-        sentence: format!("{sentence} It was forced to."),
-        accesses,
-        failed_runs: 0,
-        passed_runs: 0,
-        example_run: u32::try_from(race.example_run).unwrap_or(u32::MAX),
-        cut_short: false,
-        supporters: Vec::new(),
-        further_supporters: 0,
-        study: Study::default(),
-        confirmed: None,
-        origin: Origin::Forced,
-        invariants: Vec::new(),
-        reconstruction: None,
-        correlation: race.together(),
-    }
+    let sentence = format!("{sentence} It was forced to.");
+    let run = u32::try_from(race.example_run).unwrap_or(u32::MAX);
+    let order = Finding::to_force(Class::MultiVariable, pattern, sentence, accesses, run);
+    Finding { correlation: race.together(), ..order }
 }
 
 /// Gives each of them a turn (`analyses::unseen_orders`): before the order of that turn that comes into a gap of one variable, which is of the

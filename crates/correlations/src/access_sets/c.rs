@@ -68,6 +68,9 @@ pub struct Parsed {
     pub headers: FileSets,
     /// Other files in which there were errors: headers, or the unit as a whole.
     pub faulty: Vec<PathBuf>,
+    /// The first file with an error of syntax: what is behind it may have been swallowed, and the one before may be to blame.
+    #[serde(default)]
+    pub broken_at: Option<usize>,
 }
 
 /// libclang, loaded.
@@ -178,7 +181,7 @@ fn parsed(unit: &TranslationUnit<'_>, job: &CJob) -> Parsed {
             split::by_file(sets, &names)
         }
     };
-    let mut parsed = Parsed { files, headers, faulty: Vec::new() };
+    let mut parsed = Parsed { files, headers, ..Parsed::default() };
     note_errors(unit, job, &wanted(), &mut parsed);
     parsed
 }
@@ -199,13 +202,23 @@ fn note_errors(unit: &TranslationUnit<'_>, job: &CJob, wanted: &Wanted, parsed: 
             }
             continue;
         };
+        let text = diagnostic.get_text();
+        if is_of_syntax(&text) {
+            parsed.broken_at = Some(parsed.broken_at.map_or(place, |known| known.min(place)));
+        }
         let sets = &mut parsed.files[place];
         sets.error_count += 1;
         if sets.errors.len() < ERRORS_KEPT {
-            let text = diagnostic.get_text();
             sets.errors.push(format!("{}:{}: {text}", file.display(), at.line));
         }
     }
+}
+
+/// Whether an error may be of a bracket that is open, or a sentence without an end: libclang tells kinds of errors by their words only.
+fn is_of_syntax(error: &str) -> bool {
+    const BEGINNINGS: [&str; 5] =
+        ["expected", "unterminated", "extraneous closing", "unmatched", "missing terminating"];
+    BEGINNINGS.iter().any(|words| error.starts_with(words))
 }
 
 fn major_version(version: &str) -> Option<u32> {

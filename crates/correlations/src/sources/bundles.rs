@@ -4,6 +4,7 @@
 //! Misses  what one file's declarations silently do to another: overloads, `using namespace`. Everything that is an error is seen.
 //! Cost    the headers that the units share are read once per bundle, not once per unit.
 //!
+//! What comes behind an error of syntax may be swallowed by it, and is read again without it.
 //! Units with an error in themselves or in a header they bring are read again, with the others of that kind, as long as those
 //! get fewer; then alone. A bundle that ends its worker is divided.
 
@@ -16,8 +17,10 @@ use super::worker::{Failure, Worker};
 use crate::access_sets::c::{CJob, Parsed};
 use crate::access_sets::{FileSets, split};
 
-/// Bytes of sources in a bundle; each takes about 15 bytes of memory.
+/// Bytes of sources in a bundle of C; each takes about 15 bytes of memory.
 const LARGEST: usize = 12 << 20;
+/// The same for C++, which takes more, and whose files get on less well the more of them there are.
+const LARGEST_OF_CPP: usize = 1 << 20;
 /// Bytes below which a bundle is not divided to keep all cores busy.
 const SMALLEST: usize = 2 << 20;
 /// Parts of a bundle that cannot be read as a whole.
@@ -37,14 +40,12 @@ pub struct Bundle {
     pub group: Option<usize>,
 }
 
-/// Divides units of C into bundles, neighbours together. Those of C++ have a precompiled header in common, and stay alone: it is
-/// not measured yet whether they get on (overloads, `using namespace`).
+/// Divides units into bundles, neighbours together.
 pub fn cut(units: &[Unit], members: &[usize], jobs: usize) -> Vec<Vec<usize>> {
-    if members.first().is_some_and(|&at| !units[at].is_c()) {
-        return members.iter().map(|&at| vec![at]).collect();
-    }
+    let is_c = members.first().is_some_and(|&at| units[at].is_c());
+    let largest = if is_c { LARGEST } else { LARGEST_OF_CPP };
     let total: usize = members.iter().map(|&at| units[at].bytes).sum();
-    let parts = total.div_ceil(LARGEST).max(jobs.min(total / SMALLEST)).max(1);
+    let parts = total.div_ceil(largest).max(jobs.min(total / SMALLEST)).max(1);
     let goal = total.div_ceil(parts);
     let (mut bundles, mut bundle, mut bytes) = (Vec::new(), Vec::new(), 0);
     for &at in members {
@@ -110,6 +111,11 @@ impl Reading<'_> {
                 return;
             }
         };
+        let (members, behind) = match parsed.broken_at {
+            Some(at) => members.split_at(at.saturating_sub(1)),
+            None => (members, &[][..]),
+        };
+        self.behind_broken(worker, bundle, behind, outcome);
         let unclean = self.take_clean(members, parsed, bundle.group.is_some(), outcome);
         // Those that stood in each other's way are fewer each time.
         if unclean.len() < members.len() && unclean.len() >= WORTH_IT {
@@ -118,6 +124,23 @@ impl Reading<'_> {
             for at in unclean {
                 outcome.units.push((at, self.alone(worker, at, bundle.precompiled.as_ref())));
             }
+        }
+    }
+
+    /// Files from the one before an error of syntax on: either of the two may be to blame, and the others were perhaps swallowed.
+    fn behind_broken(
+        &self,
+        worker: &mut Worker<'_>,
+        bundle: &Bundle,
+        members: &[usize],
+        outcome: &mut Outcome,
+    ) {
+        let (suspects, others) = members.split_at(members.len().min(2));
+        for &at in suspects {
+            outcome.units.push((at, self.alone(worker, at, bundle.precompiled.as_ref())));
+        }
+        if !others.is_empty() {
+            self.together(worker, bundle, others, outcome);
         }
     }
 
