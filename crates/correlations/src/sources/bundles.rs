@@ -20,7 +20,7 @@ use crate::access_sets::{FileSets, split};
 /// Bytes of sources in a bundle of C; each takes about 15 bytes of memory.
 const LARGEST: usize = 12 << 20;
 /// The same for C++, which takes more, and whose files get on less well the more of them there are.
-const LARGEST_OF_CPP: usize = 1 << 20;
+const LARGEST_OF_CPP: usize = 4 << 20;
 /// Bytes below which a bundle is not divided to keep all cores busy.
 const SMALLEST: usize = 2 << 20;
 /// Parts of a bundle that cannot be read as a whole.
