@@ -41,6 +41,7 @@ Each of the leading findings is forced, then its inverse order, and the program 
 With --race both orders of the two accesses of a race are forced; of a race of several variables, the other thread comes between. The race is then
   confirmed       an order makes the program fail
   benign so far   all orders came about, and no run failed
+  undecided       runs fail in one order and none in its inverse, but too few to tell
   fails anyway    runs fail, but not because of its order
   not forced      an order did not come about; why is told
 and unpick races keeps that with the race.
@@ -194,6 +195,10 @@ impl Confirm {
             RaceMark::NotForced => format!(
                 "more patience: unpick confirm{store} --race {number} --pause 5s --budget 60s"
             ),
+            RaceMark::Undecided => {
+                let runs = self.runs.saturating_mul(5);
+                format!("more runs: unpick confirm{store} --race {number} --runs {runs}")
+            }
             RaceMark::BenignSoFar | RaceMark::FailsAnyway => match report.first_unmarked() {
                 Some(other) => format!("unpick confirm{store} --race {other}"),
                 None => format!("unpick races{store} --explain {number}"),

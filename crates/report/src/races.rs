@@ -53,6 +53,7 @@ fn mark(race: &RaceFinding, indent: &str, style: &Style) -> String {
 pub fn race_mark(forced: &ForcedRace) -> String {
     let mark = match forced.mark {
         RaceMark::Confirmed => "confirmed",
+        RaceMark::Undecided => "undecided",
         RaceMark::FailsAnyway => "fails anyway",
         RaceMark::NotForced => "not forced",
         RaceMark::BenignSoFar => "benign so far",

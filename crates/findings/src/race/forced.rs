@@ -24,6 +24,8 @@ pub struct ForcedRace {
 pub enum RaceMark {
     /// An order of its accesses makes the program fail.
     Confirmed,
+    /// Runs fail in one order and none in its inverse, but too few to tell.
+    Undecided,
     /// Runs fail, but not because of its order.
     FailsAnyway,
     /// An order could not be forced, and no other one makes the program fail.
@@ -56,6 +58,13 @@ impl ForcedOrder {
         matches!(verdict, Some(Confirmation::Cause | Confirmation::Contributes))
     }
 
+    /// Whether it fails now and then, and its inverse never did.
+    fn may_make_it_fail(&self) -> bool {
+        let inverse_is_clean =
+            |confirmed: Confirmed| confirmed.inverse_hits > 0 && confirmed.inverse_failures == 0;
+        self.failures > 0 && self.confirmed.is_some_and(inverse_is_clean)
+    }
+
     /// `write of x at a.c:3, then read of x at a.c:9`.
     fn in_words(&self) -> String {
         self.steps.join(", then ")
@@ -82,6 +91,8 @@ impl ForcedRace {
 fn mark_of(orders: &[ForcedOrder]) -> RaceMark {
     if orders.iter().any(ForcedOrder::makes_it_fail) {
         RaceMark::Confirmed
+    } else if orders.iter().any(ForcedOrder::may_make_it_fail) {
+        RaceMark::Undecided
     } else if orders.iter().any(|order| order.failures > 0) {
         RaceMark::FailsAnyway
     } else if orders.is_empty() || orders.iter().any(|order| order.hits == 0) {
@@ -94,6 +105,7 @@ fn mark_of(orders: &[ForcedOrder]) -> RaceMark {
 fn sentence(mark: RaceMark, orders: &[ForcedOrder]) -> String {
     let of_interest = |order: &&ForcedOrder| match mark {
         RaceMark::Confirmed => order.makes_it_fail(),
+        RaceMark::Undecided => order.may_make_it_fail(),
         RaceMark::FailsAnyway => order.failures > 0,
         RaceMark::NotForced => order.hits == 0,
         RaceMark::BenignSoFar => true,
@@ -104,10 +116,11 @@ fn sentence(mark: RaceMark, orders: &[ForcedOrder]) -> String {
     let ForcedOrder { hits, failures, runs, .. } = order;
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     match mark {
-        RaceMark::Confirmed => format!(
-            "{} makes it fail in {failures} of {hits} runs; {}",
+        RaceMark::Confirmed | RaceMark::Undecided => format!(
+            "{} makes it fail in {failures} of {hits} runs; {}{}",
             order.in_words(),
-            order.confirmed.as_ref().map(inverse_in_words).unwrap_or_default()
+            order.confirmed.as_ref().map(inverse_in_words).unwrap_or_default(),
+            if mark == RaceMark::Undecided { ": too few to tell" } else { "" }
         ),
         RaceMark::FailsAnyway => format!(
             "runs fail, but not because of its order: {failures} of {hits} in which {} did, and without it as well",
@@ -180,7 +193,7 @@ impl RaceFinding {
         match self.mark() {
             Some(RaceMark::Confirmed) if self.is_cause() => 0,
             Some(RaceMark::Confirmed) => 1,
-            Some(RaceMark::FailsAnyway | RaceMark::NotForced) | None => 2,
+            Some(RaceMark::Undecided | RaceMark::FailsAnyway | RaceMark::NotForced) | None => 2,
             Some(RaceMark::BenignSoFar) => 3,
         }
     }
@@ -217,13 +230,14 @@ mod tests {
     }
 
     fn judged(order: ForcedOrder, inverse_hits: u32, verdict: Confirmation) -> ForcedOrder {
+        let inverse_failures = if verdict == Confirmation::Symptom { inverse_hits } else { 0 };
         let confirmed = Confirmed {
             forced_runs: order.runs,
             forced_hits: order.hits,
             forced_failures: order.failures,
             inverse_runs: order.runs,
             inverse_hits,
-            inverse_failures: 0,
+            inverse_failures,
             whole_function: false,
             harmless_runs: 0,
             needless_runs: 0,
@@ -249,6 +263,17 @@ mod tests {
         let forced = ForcedRace::new(vec![failing, order(&["W", "R"], 10, 10, 0)]);
         assert_eq!((forced.mark, forced.failing_order()), (RaceMark::FailsAnyway, None));
         assert!(forced.sentence.contains("4 of 10 in which R, then W did"), "{}", forced.sentence);
+    }
+
+    #[test]
+    fn what_fails_now_and_then_and_never_inverted_is_left_open() {
+        let mut failing = judged(order(&["R", "W"], 10, 10, 3), 10, Confirmation::Symptom);
+        failing.confirmed.as_mut().unwrap().inverse_failures = 0;
+        let forced = ForcedRace::new(vec![failing]);
+        assert_eq!((forced.mark, forced.failing_order()), (RaceMark::Undecided, None));
+        let told =
+            "R, then W makes it fail in 3 of 10 runs; kept from that, in 0 of 10: too few to tell";
+        assert_eq!(forced.sentence, told);
     }
 
     #[test]
