@@ -108,11 +108,11 @@ fn variables_that_belong_together_are_torn_apart_by_an_active_hunt() {
     let first = &findings["findings"][0];
     assert_eq!(
         (&first["pattern"], &first["origin"]),
-        (&json!("torn-at-first"), &json!("forced")),
+        (&json!("P12"), &json!("forced")),
         "{findings:#}"
     );
     assert_eq!(first["confirmed"]["verdict"], json!("cause"));
-    assert_eq!(findings["active"]["orders"][0]["pattern"], json!("torn-at-first"));
+    assert_eq!(findings["active"]["orders"][0]["pattern"], json!("P12"));
     let again = scene.unpick(&["reproduce", "1", "--runs", "2", "--quiet"]);
     assert_eq!(again.code, Some(66), "{}{}", again.stdout, again.stderr);
 }

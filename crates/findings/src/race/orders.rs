@@ -5,8 +5,10 @@
 //!
 //! The other way round comes first: the way it went was harmless in most runs that tell of a race. Two writes come last: the
 //! later one would have won anyway. So does a unit that is torn at its second half: who came between may have been done with the first.
+//! Where the other thread accesses both variables, too, each unit goes between the halves of the other first: no serial order has that.
 
 use unpick_analyses::PatternId;
+use unpick_analyses::interleaving_patterns::{AccessKind as Kind, Step, Variable};
 
 use super::RaceFinding;
 use crate::finding::{AccessKind, CodePlace, FindingAccess};
@@ -31,7 +33,10 @@ impl RaceFinding {
     pub fn orders(&self) -> Vec<AccessOrder> {
         let mut orders: Vec<AccessOrder> = Vec::new();
         let example = self.all_accesses();
-        for order in [&example].into_iter().chain(&self.ways).flat_map(|way| self.orders_of(way)) {
+        let ways: Vec<&Vec<FindingAccess>> = [&example].into_iter().chain(&self.ways).collect();
+        let whole = self.units_in_units(&ways);
+        let others = ways.iter().flat_map(|way| self.orders_of(way));
+        for order in whole.into_iter().chain(others) {
             if !orders.iter().any(|known| steps(known) == steps(&order)) {
                 orders.push(order);
             }
@@ -50,6 +55,44 @@ impl RaceFinding {
         }
     }
 
+    /// Two ways that differ in the half that the other thread is in conflict with show a unit of that thread as well.
+    fn units_in_units(&self, ways: &[&Vec<FindingAccess>]) -> Vec<AccessOrder> {
+        let torn: Vec<TornWay<'_>> = ways.iter().filter_map(|way| TornWay::of(way)).collect();
+        let mut orders = Vec::new();
+        for one in torn.iter().filter(|way| way.is_at_first()) {
+            for other in torn.iter().filter(|way| !way.is_at_first() && way.is_of_unit(one)) {
+                let Some(remote) = in_one_function(one.remote, other.remote) else { continue };
+                let own = one.unit.map(|access| (access, std::ptr::eq(access, one.own)));
+                let remote = remote.map(|access| (access, std::ptr::eq(access, one.remote)));
+                orders.extend(self.between(remote, own));
+                orders.extend(self.between(own, remote));
+            }
+        }
+        orders
+    }
+
+    /// A unit, whole, between the halves of another; each access with whether it is to the first variable.
+    fn between(
+        &self,
+        [first, last]: [(&FindingAccess, bool); 2],
+        [second, third]: [(&FindingAccess, bool); 2],
+    ) -> Option<AccessOrder> {
+        let steps = [(first, 1), (second, 2), (third, 2), (last, 1)];
+        let is_as = |(of_pattern, ((access, is_first), role)): (&Step, &(_, u8))| {
+            let (access, is_first): (&FindingAccess, bool) = (*access, *is_first);
+            of_pattern.role == *role
+                && of_pattern.kind == Kind::of_write(access.kind != AccessKind::Read)
+                && (of_pattern.variable == Variable::X) == (is_first == first.1)
+        };
+        let fits = |pattern: &PatternId| {
+            pattern.steps().len() == steps.len() && pattern.steps().iter().zip(&steps).all(is_as)
+        };
+        let pattern = PatternId::all().find(fits)?;
+        let accesses =
+            steps.map(|((access, _), role)| FindingAccess { role, ..access.clone() }).to_vec();
+        Some(AccessOrder { pattern: pattern.name(), sentence: self.sentence.clone(), accesses })
+    }
+
     fn torn(
         &self,
         own: &FindingAccess,
@@ -65,6 +108,44 @@ impl RaceFinding {
             sentence: self.sentence.clone(),
             accesses: accesses.map(Clone::clone).to_vec(),
         }
+    }
+}
+
+/// A way to tear a unit.
+struct TornWay<'a> {
+    /// In the order of the program.
+    unit: [&'a FindingAccess; 2],
+    /// The half that the other thread is in conflict with.
+    own: &'a FindingAccess,
+    remote: &'a FindingAccess,
+}
+
+impl<'a> TornWay<'a> {
+    fn of(way: &'a [FindingAccess]) -> Option<TornWay<'a>> {
+        let [own, remote, left_out] = way else { return None };
+        let unit = if own.order <= left_out.order { [own, left_out] } else { [left_out, own] };
+        Some(TornWay { unit, own, remote })
+    }
+
+    fn is_at_first(&self) -> bool {
+        std::ptr::eq(self.own, self.unit[0])
+    }
+
+    fn is_of_unit(&self, other: &TornWay<'_>) -> bool {
+        self.unit.map(|access| &access.code) == other.unit.map(|access| &access.code)
+    }
+}
+
+/// Two accesses of one function, in the order of their lines.
+fn in_one_function<'a>(
+    one: &'a FindingAccess,
+    other: &'a FindingAccess,
+) -> Option<[&'a FindingAccess; 2]> {
+    let is_one = one.frame.function.is_some() && one.frame.function == other.frame.function;
+    match one.frame.line.cmp(&other.frame.line) {
+        _ if !is_one || one.code == other.code => None,
+        std::cmp::Ordering::Greater => Some([other, one]),
+        _ => Some([one, other]),
     }
 }
 
