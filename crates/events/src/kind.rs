@@ -106,8 +106,8 @@ kinds! {
     /// Memory whose life is over (stack of frames that are gone, or a mapping): `object` = lowest address, then one word:
     /// its length.
     StackGone = 58,
-    /// A loaded module: `object` = load bias; then its lowest address, its length, and two texts
-    /// (build id in hex, path).
+    /// A loaded module: `object` = load bias; then its lowest address, its length, two texts (build id in hex, path),
+    /// and the lowest address and the length of its code, which older recordings do not have.
     Module = 59,
     /// A module was unloaded; `object` = its load bias.
     ModuleGone = 60,

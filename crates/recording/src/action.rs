@@ -147,6 +147,8 @@ pub enum Action<'r> {
         length: u64,
         build_id: Text<'r>,
         path: Text<'r>,
+        /// Where its code begins, and how long that is.
+        code: (u64, u64),
     },
     ModuleGone {
         bias: u64,

@@ -40,6 +40,8 @@ pub struct Module {
     pub bias: u64,
     pub lowest: u64,
     pub length: u64,
+    /// Where its code begins, and how long that is.
+    pub code: (u64, u64),
     /// It was unloaded later.
     pub gone: bool,
 }
@@ -49,10 +51,12 @@ impl Module {
         address.checked_sub(self.lowest).is_some_and(|offset| offset < self.length)
     }
 
-    /// The address in this module whose low 32 bits are `site`.
+    /// The address in the code of this module whose low 32 bits are `site`. Its data, which may be much larger, can share
+    /// them with the code of another module.
     pub fn address_of(&self, site: Site) -> Option<u64> {
-        let offset = site.0.wrapping_sub(self.lowest as u32);
-        (u64::from(offset) < self.length).then(|| self.lowest + u64::from(offset))
+        let (code, length) = self.code;
+        let offset = site.0.wrapping_sub(code as u32);
+        (u64::from(offset) < length).then(|| code + u64::from(offset))
     }
 }
 
@@ -134,9 +138,11 @@ impl Catalogue {
 }
 
 fn module(action: &Action<'_>) -> Option<Module> {
-    let &Action::Module { bias, lowest, length, build_id, path } = action else { return None };
+    let &Action::Module { bias, lowest, length, build_id, path, code } = action else {
+        return None;
+    };
     let (path, build_id) = (path.to_text(), build_id.to_text());
-    Some(Module { path, build_id, bias, lowest, length, gone: false })
+    Some(Module { path, build_id, bias, lowest, length, code, gone: false })
 }
 
 #[cfg(test)]
@@ -150,7 +156,8 @@ mod tests {
             build_id: String::new(),
             bias: 0x7fff_ffff_f000,
             lowest: 0x7fff_ffff_f000,
-            length: 0x3000,
+            length: 0x5000,
+            code: (0x7fff_ffff_f000, 0x3000),
             gone: false,
         };
         assert_eq!(module.address_of(Site(0xffff_f010)), Some(0x7fff_ffff_f010));

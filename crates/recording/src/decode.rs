@@ -124,8 +124,16 @@ impl<'r> Framed<'r> {
         let (lowest, length) = (self.word(0)?, self.word(1)?);
         lowest.checked_add(length).filter(|&end| end <= ADDRESS_SPACE)?;
         let (build_id, rest) = text(self.payload.get(2..)?)?;
-        let (path, _) = text(rest)?;
-        Some(Action::Module { bias: self.header.object.0, lowest, length, build_id, path })
+        let (path, rest) = text(rest)?;
+        let is_inside = |&(start, code): &(u64, u64)| {
+            start.checked_sub(lowest).and_then(|before| before.checked_add(code)) <= Some(length)
+        };
+        // In an older recording any of its addresses may be code.
+        let code = match *rest {
+            [start, code, ..] => Some((start, code)).filter(is_inside)?,
+            _ => (lowest, length),
+        };
+        Some(Action::Module { bias: self.header.object.0, lowest, length, build_id, path, code })
     }
 
     fn fact(&self) -> Option<Action<'r>> {

@@ -95,6 +95,30 @@ fn facts_modules_stacks_and_threads_are_found() {
 }
 
 #[test]
+fn a_site_lies_in_the_code_of_a_module_not_in_the_data_of_another() {
+    let module = |lowest: u64, length: u64, code: [u64; 2], path| {
+        let module = Draft::new(Kind::Module).object(lowest).word(lowest).word(length);
+        module.text("").text(path).word(code[0]).word(code[1])
+    };
+    let mut writer = Writer::new();
+    let program = module(0x5555_0000_0000, 0x0200_0000, [0x5555_0000_1000, 0x1000], "/bin/bank");
+    writer.write(MAIN, program);
+    let library =
+        module(0x7fff_0100_0000, 0x3000, [0x7fff_0100_1000, 0x1000], "/lib/libgcc_s.so.1");
+    writer.write(MAIN, library);
+    let outside = module(0x1000, 0x1000, [0x800, 0x100], "/lib/damaged.so");
+    writer.write(MAIN, outside);
+    let recording = read(&writer.to_bytes());
+
+    let place =
+        |site| recording.place_of(Site(site)).map(|(module, at)| (module.path.as_str(), at));
+    assert_eq!(place(0x0000_1800), Some(("/bin/bank", 0x5555_0000_1800)));
+    assert_eq!(place(0x0100_1800), Some(("/lib/libgcc_s.so.1", 0x7fff_0100_1800)));
+    assert_eq!(place(0x0000_0800), None, "its code does not lie in it: the event makes no sense");
+    assert_eq!(recording.damage(), ["1 events of chunk 0 of thread 1 make no sense"]);
+}
+
+#[test]
 fn a_long_access_and_its_past_come_back() {
     let past = Past { kind: PastKind::Write, thread: MAIN, site: Site(9), ordinal: 3 };
     let mut writer = Writer::new();

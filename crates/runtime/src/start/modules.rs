@@ -293,6 +293,8 @@ fn tell(thread: &Thread, info: &dl_phdr_info, extent: &Extent) {
         words.push(extent.high - extent.low);
         push_build_id(words, info);
         push_path(words, info);
+        words.push(extent.code);
+        words.push(extent.code_end - extent.code);
         sync::record_for(thread, Kind::Module, 0, info.dlpi_addr, 0, words.as_slice());
         TOLD.try_with(|told| told.add(info.dlpi_addr, words.as_slice()));
     });
