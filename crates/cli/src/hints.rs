@@ -13,7 +13,7 @@ use unpick_analyses::races::NamedRule;
 use unpick_analyses::races_multi_variable::AccessType;
 use unpick_problem::Problem;
 
-use crate::races::{Correlated, rules_in};
+use crate::races::{Correlated, read_list, rules_in};
 
 /// Of the sources.
 const CORRELATIONS_FILE: &str = "correlations.json";
@@ -71,10 +71,7 @@ fn mined_rules(store: &Path) -> Vec<NamedRule> {
 /// Takes the list of a file that is named: it is checked, and kept.
 pub fn take(store: &Path, named: Option<&Path>) -> Result<(), Problem> {
     let Some(named) = named else { return Ok(()) };
-    rules_in(named)?;
-    let text = fs::read_to_string(named).map_err(|error| {
-        Problem::usage("the correlations cannot be read").at("file", named.display()).why(error)
-    })?;
+    let (_, text) = read_list(named)?;
     keep_correlations(store, &text)
 }
 

@@ -34,7 +34,7 @@ use crate::record::store_option;
 use crate::terminal;
 use crate::trained::{is_stdout, write_json};
 use confirming::Confirming;
-pub use correlated::{Correlated, rules_in};
+pub use correlated::{Correlated, read_list, rules_in};
 use course::Looked;
 pub use course::{FullRun, look_at, record_in_full};
 pub use kept::{Report, no_such_race};

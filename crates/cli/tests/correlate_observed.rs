@@ -1,12 +1,13 @@
 //! What recordings add to `unpick correlate`: accesses that Rust's syntax does not show, and programs without sources.
 
+mod cargo_project;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use cargo_project::{copied, executable};
 use serde_json::Value;
-
-const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rust-observed");
 
 fn unpick(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
@@ -33,21 +34,10 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
 
 /// The fixture, built: stays for the next test run.
 fn rust_program() -> (PathBuf, PathBuf) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-observed");
-    for file in ["Cargo.toml", "Cargo.lock", "src/main.rs"] {
-        let goal = folder.join(file);
-        fs::create_dir_all(goal.parent().unwrap()).unwrap();
-        let text = fs::read(Path::new(FIXTURE).join(file)).unwrap();
-        if fs::read(&goal).ok().as_ref() != Some(&text) {
-            fs::write(goal, text).unwrap();
-        }
-    }
+    let folder = copied("rust-observed");
     let built = unpick(&folder, &["cargo", "build", "--message-format=json"]);
     assert_success(&built);
-    let text = String::from_utf8(built.stdout).unwrap();
-    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let program = messages.filter_map(|one| Some(one["executable"].as_str()?.to_owned())).next();
-    (folder, PathBuf::from(program.expect("cargo names what it built")))
+    (folder, executable(&built))
 }
 
 #[test]

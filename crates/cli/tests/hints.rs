@@ -1,27 +1,21 @@
 //! Variables that belong together, as hints for a hunt: the program's orders come in turn, so that all is the same in every hunt.
 
+mod ran;
 mod schemas;
 
 use std::fs;
-use std::process::Command;
 
+use ran::Ran;
 use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hints/pair.c");
 const TOGETHER: &str = "`line.length` and `line.text` belong together: 5 of 6 functions that access the first access the second.";
 
 /// A folder with the program, and a list of correlations.
 struct Scene {
     folder: TempDir,
-}
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
 }
 
 impl Scene {
@@ -40,17 +34,7 @@ impl Scene {
     }
 
     fn unpick(&self, arguments: &[&str]) -> Ran {
-        let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path());
-        command.env_remove("UNPICK_CC").env_remove("COLUMNS");
-        let output =
-            command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran {
-            code: output.status.code(),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        ran::unpick(self.folder.path(), arguments)
     }
 
     /// Six runs, two of which fail.

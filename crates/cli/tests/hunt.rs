@@ -3,12 +3,15 @@
 //! What must fail fails by delays at half of all synchronisation, or by a condition that always holds; no test depends on
 //! a rare order.
 
+mod ran;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use ran::Ran;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -68,19 +71,6 @@ impl Scene {
         let runs = self.unpick(&["runs", "--json"]);
         assert_eq!(runs.code, Some(0), "{}", runs.stderr);
         runs.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        Ran { code: output.status.code(), stdout, stderr }
     }
 }
 

@@ -2,16 +2,16 @@
 //!
 //! What is found is found by forcing, whatever the machine's timing; what must not be found cannot happen.
 
+mod ran;
 mod schemas;
 
 use std::fs;
-use std::process::Command;
 
+use ran::Ran;
 use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/unseen-orders");
 /// A few passing runs tell which orders there are. Time is no issue: the orders are soon tried.
 const ACTIVE: [&str; 6] = ["--active", "--no-delays", "--passing", "3", "--time", "5m"];
@@ -19,12 +19,6 @@ const ACTIVE: [&str; 6] = ["--active", "--no-delays", "--passing", "3", "--time"
 /// A folder with one program.
 struct Scene {
     folder: TempDir,
-}
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
 }
 
 impl Scene {
@@ -38,16 +32,7 @@ impl Scene {
     }
 
     fn unpick(&self, arguments: &[&str]) -> Ran {
-        let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path()).env_remove("UNPICK_CC");
-        let output =
-            command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran {
-            code: output.status.code(),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        ran::unpick(self.folder.path(), arguments)
     }
 
     fn hunt(&self, options: &[&str]) -> Ran {

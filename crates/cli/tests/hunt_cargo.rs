@@ -2,11 +2,14 @@
 //!
 //! Nothing depends on luck: its tests always pass, always fail, or look at the number of their run.
 
+mod ran;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use ran::Ran;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -142,12 +145,6 @@ struct Scene {
     store: TempDir,
 }
 
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
 impl Scene {
     fn new() -> Scene {
         Scene { store: tempfile::tempdir().unwrap() }
@@ -161,10 +158,7 @@ impl Scene {
         {
             command.env_remove(variable);
         }
-        let output = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        Ran { code: output.status.code(), stdout, stderr }
+        Ran::from(command.output().unwrap())
     }
 
     fn unpick(&self, verb: &str, arguments: &[&str]) -> Ran {

@@ -1,27 +1,21 @@
 //! `unpick train`, `watch` and `invariants` from the outside, with a program whose threads do as they are told.
 
+mod ran;
 mod schemas;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
+use ran::Ran;
 use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/invariants/deposit.c");
 
 /// A folder with the program.
 struct Scene {
     folder: TempDir,
-}
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
 }
 
 impl Scene {
@@ -50,16 +44,7 @@ impl Scene {
     }
 
     fn unpick(&self, arguments: &[&str]) -> Ran {
-        let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path()).env_remove("UNPICK_CC");
-        let output =
-            command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran {
-            code: output.status.code(),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        ran::unpick(self.folder.path(), arguments)
     }
 
     fn train(&self, options: &[&str], words: &[&str]) -> Ran {

@@ -2,29 +2,23 @@
 //!
 //! Sleeps keep the threads apart, so that no run fails by itself; what fails does so because it is forced.
 
+mod ran;
 mod schemas;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
+use ran::Ran;
 use schemas::assert_valid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/orders.c");
 
 /// A folder with the program, and the report of its races in one mode.
 struct Scene {
     folder: TempDir,
     mode: &'static str,
-}
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
 }
 
 impl Scene {
@@ -41,17 +35,7 @@ impl Scene {
     }
 
     fn unpick(&self, arguments: &[&str]) -> Ran {
-        let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path());
-        command.env_remove("UNPICK_CC").env_remove("TSAN_OPTIONS").env_remove("COLUMNS");
-        let output =
-            command.env("XDG_CACHE_HOME", self.folder.path().join("cache")).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran {
-            code: output.status.code(),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        ran::unpick(self.folder.path(), arguments)
     }
 
     fn races(&self, options: &[&str]) -> Ran {

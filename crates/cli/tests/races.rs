@@ -1,6 +1,7 @@
 //! `unpick races` from the outside, with a program that races or not as it is told.
 
 mod races_scene;
+mod ran;
 mod schemas;
 
 use std::fs;

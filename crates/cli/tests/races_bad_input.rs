@@ -1,12 +1,14 @@
 //! `unpick races` with what it cannot use, or can use in part: what is wrong, where, why, what to do next.
 
 mod races_scene;
+mod ran;
 mod schemas;
 
 use std::fs;
 use std::path::PathBuf;
 
-use races_scene::{Ran, Scene};
+use races_scene::Scene;
+use ran::Ran;
 use unpick_events::file::{file_field, mode};
 use unpick_events::{Kind, ThreadId};
 use unpick_recording::writer::{Draft, Writer};

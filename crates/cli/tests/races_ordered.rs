@@ -1,6 +1,7 @@
 //! `unpick races` about accesses without a lock in common: what something else orders is no race, what only an accident orders is one.
 
 mod races_scene;
+mod ran;
 mod schemas;
 
 use races_scene::Scene;

@@ -3,13 +3,15 @@
 //! While they are hunted, the programs take turns at failing and passing (`fixtures/reproduce/turns.h`); afterwards they are left alone, and
 //! fail practically never unless they are forced.
 
+mod ran;
 mod schemas;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use ran::Ran;
 use schemas::assert_valid;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -17,20 +19,6 @@ use tempfile::TempDir;
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/reproduce");
 /// Makes a hunt's runs take turns.
 const TURNS: &str = "TURNS";
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        Ran { code: output.status.code(), stdout, stderr }
-    }
-}
 
 impl Ran {
     #[track_caller]

@@ -1,18 +1,18 @@
 //! Locks of Rust's std and of parking_lot, from `unpick cargo` to the dump: who waited for a lock, got it and gave it up.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod cargo_project;
+
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use cargo_project::{copied, executable};
 use serde_json::Value;
 use unpick_analyses::{Collector, Formula, LabelledRun, Options, conclude};
 use unpick_events::Label;
 use unpick_findings::Names;
 use unpick_names::{CodeNames, KnownRecording};
 use unpick_recording::{Recording, Run};
-
-const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rust-locks");
 
 fn unpick(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
@@ -47,16 +47,7 @@ fn dumped() -> &'static [Value] {
 fn recorded() -> &'static Recorded {
     static RECORDED: OnceLock<Recorded> = OnceLock::new();
     RECORDED.get_or_init(|| {
-        // Stays, with what is built in it, for the next test run.
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-locks");
-        for file in ["Cargo.toml", "Cargo.lock", "src/main.rs"] {
-            let goal = folder.join(file);
-            fs::create_dir_all(goal.parent().unwrap()).unwrap();
-            let text = fs::read(Path::new(FIXTURE).join(file)).unwrap();
-            if fs::read(&goal).ok().as_ref() != Some(&text) {
-                fs::write(goal, text).unwrap();
-            }
-        }
+        let folder = copied("rust-locks");
         let built = unpick(&folder, &["cargo", "build", "--message-format=json"]);
         let program = executable(&built);
         let store = tempfile::tempdir().unwrap();
@@ -96,14 +87,6 @@ fn accesses_of(run: &Path) -> Vec<KnownAccess> {
             .collect(),
     });
     accesses.collect()
-}
-
-fn executable(built: &Output) -> PathBuf {
-    let text = String::from_utf8_lossy(&built.stdout).into_owned();
-    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let path =
-        messages.filter_map(|message| Some(message["executable"].as_str()?.to_owned())).next();
-    PathBuf::from(path.expect("cargo names what it built"))
 }
 
 /// What happened to a lock, in order: thread and step. Atomic accesses by the names their functions give them.

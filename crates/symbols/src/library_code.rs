@@ -40,11 +40,14 @@ pub fn is_library_frame(frame: &Frame, module: Option<&str>) -> bool {
 
 /// Whether a frame belongs to a package that cargo fetched: what the user depends on, but did not write.
 pub fn is_dependency_frame(frame: &Frame) -> bool {
-    let is_in = |file: &str| DEPENDENCY_FOLDERS.iter().any(|folder| file.contains(folder));
-    frame.file.as_deref().is_some_and(is_in)
+    frame.file.as_deref().is_some_and(is_dependency_file)
 }
 
-fn is_library_file(file: &str) -> bool {
+pub fn is_dependency_file(file: &str) -> bool {
+    DEPENDENCY_FOLDERS.iter().any(|folder| file.contains(folder))
+}
+
+pub fn is_library_file(file: &str) -> bool {
     LIBRARY_FOLDERS.iter().any(|folder| file.contains(folder))
 }
 

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::dwarf_units::{DwarfUnits, UnitRef};
-use crate::library_code::{is_dependency_frame, is_library_frame};
-use crate::place::Frame;
+use crate::library_code::{is_dependency_file, is_library_file};
 
 /// Part of the name of the unit that every instrumented module has: Unpick's runtime.
 const RUNTIME_UNIT: &str = "/@/unpick_runtime.";
@@ -49,6 +48,6 @@ fn text<R: gimli::Reader>(value: &R) -> Option<PathBuf> {
 }
 
 fn is_own(file: &Path) -> bool {
-    let frame = Frame { file: file.to_str().map(str::to_owned), ..Frame::default() };
-    !is_library_frame(&frame, None) && !is_dependency_frame(&frame)
+    let name = file.to_string_lossy();
+    !is_library_file(&name) && !is_dependency_file(&name)
 }

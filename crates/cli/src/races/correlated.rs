@@ -78,10 +78,15 @@ impl Correlated {
 
 /// The rules of a file.
 pub fn rules_in(file: &Path) -> Result<Vec<NamedRule>, Problem> {
+    read_list(file).map(|(rules, _)| rules)
+}
+
+/// The same, and the text they stand in.
+pub fn read_list(file: &Path) -> Result<(Vec<NamedRule>, String), Problem> {
     let text = fs::read_to_string(file).map_err(|error| unusable(file, &error.to_string()))?;
     let list: List =
         serde_json::from_str(&text).map_err(|error| unusable(file, &error.to_string()))?;
-    Ok(rules(&list.correlations))
+    Ok((rules(&list.correlations), text))
 }
 
 fn rules(correlations: &[Correlation]) -> Vec<NamedRule> {

@@ -8,19 +8,12 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::ran::Ran;
 use crate::schemas::assert_valid;
-
-const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 
 /// A folder with the program.
 pub struct Scene {
     pub folder: TempDir,
-}
-
-pub struct Ran {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
 }
 
 impl Scene {
@@ -37,11 +30,7 @@ impl Scene {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(UNPICK);
-        command.args(arguments).current_dir(self.folder.path());
-        command.env_remove("UNPICK_CC").env_remove("TSAN_OPTIONS");
-        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
-        command
+        crate::ran::command(self.folder.path(), arguments)
     }
 
     pub fn unpick(&self, arguments: &[&str]) -> Ran {
@@ -60,7 +49,5 @@ impl Scene {
 }
 
 pub fn ran(command: &mut Command) -> Ran {
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    Ran::from(command.output().unwrap())
 }
