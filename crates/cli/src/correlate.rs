@@ -36,6 +36,7 @@ pub const HELP: &str = "\
 Examples:
   unpick correlate src/                     what belongs together, the surest first
   unpick correlate src/ --broken            functions that update one side only: likely bugs, with the lines
+  unpick correlate src/ --weak              also pairs that are together without anything that relates them
   unpick correlate src/ --json -            all of it, for other tools
   unpick correlate src/ --broken --sarif F  the breaks for editors, code hosts and CI systems
   unpick correlate                          by what full recordings of the store observed alone: no sources needed
@@ -44,6 +45,9 @@ C and C++ are read by libclang (16 or newer: apt install libclang-dev, or LIBCLA
 compile_commands.json (in the folder, its build/, or above), else those unpick cc was called with; Rust needs nothing. What has not changed is not read again.
 
 Rust's sources do not tell every type: what full runs of the store observed (unpick races, unpick record --full) is added to what they do tell.
+
+Told are pairs that functions relate (one statement has both, or one decides about the other), or hardly ever write one without the
+other; the rest is weak: shown by --weak, in JSON, and still used for --broken, for hunts and for races.
 
 The next hunt takes what was found as a hint: of orders that explain as much, one of variables that belong together comes first.
 
@@ -76,6 +80,9 @@ pub struct Correlate {
     /// Show the functions that break a correlation, the likeliest bug first
     #[arg(long)]
     broken: bool,
+    /// Show weak correlations as well: those that are often together, though hardly anything relates them
+    #[arg(long, conflicts_with = "broken")]
+    weak: bool,
     /// How many are shown; JSON has all
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
@@ -208,7 +215,12 @@ impl Correlate {
             write(goal, &(list.to_json() + "\n"))?;
         }
         if let Some(goal) = &self.sarif {
-            write(goal, &format!("{:#}\n", sarif::log(list, self.broken, &here)))?;
+            let what = if self.broken {
+                sarif::What::Breaks
+            } else {
+                sarif::What::Correlations { with_weak: self.weak }
+            };
+            write(goal, &format!("{:#}\n", sarif::log(list, what, &here)))?;
         }
         if [&self.json, &self.sarif].into_iter().flatten().any(|goal| is_stdout(goal)) {
             return Ok(());
@@ -216,7 +228,7 @@ impl Correlate {
         let text = if self.broken {
             text::breaks(list, self.top, &here)
         } else {
-            text::correlations(list, self.top, &here)
+            text::correlations(list, self.weak, self.top, &here)
         };
         write(Path::new(STDOUT), &format!("{text}next: {}\n", self.next_command(list)))
     }

@@ -106,6 +106,44 @@ fn the_function_that_forgets_is_found_in_rust() {
     assert_eq!(list["summary"]["functions"], 7);
 }
 
+/// Records that are filled in whole, and whose kind changes alone as well: nothing relates their two fields.
+fn records_in_rust() -> String {
+    let mut text =
+        String::from("struct Record { time: u32, kind: u32, seen: u32 }\nimpl Record {\n");
+    for number in 0..5 {
+        text += &format!(
+            "fn fill{number}(&mut self) {{ self.time = {number}; self.kind = {number}; }}\n\
+             fn turn{number}(&mut self) {{ self.kind = {number}; self.seen = {number}; }}\n"
+        );
+    }
+    text + "}\n"
+}
+
+#[test]
+fn weak_correlations_are_counted_and_told_where_they_are_asked_for() {
+    let scene = Scene::with(&[("a.rs", &records_in_rust()), ("b.rs", &cache_in_rust())]);
+    let rule = "write(Record::time) => write(Record::kind), 5 of 5 functions";
+    let usual = words(&scene.correlate(&["."]).stdout);
+    assert!(!usual.contains(rule), "{usual}");
+    assert!(usual.contains("1 correlation, 1 shown (2 weaker: --weak); "), "{usual}");
+    let all = words(&scene.correlate(&[".", "--weak"]).stdout);
+    assert!(all.contains(rule) && all.contains("3 correlations, 3 shown; "), "{all}");
+    assert!(
+        all.contains("weak:  of 10 functions that touch either, 5 touch both and 0 relate them; of 10 that write either, 5 write both"),
+        "{all}"
+    );
+}
+
+#[test]
+fn json_has_weak_correlations_behind_the_others() {
+    let scene = Scene::with(&[("a.rs", &records_in_rust()), ("b.rs", &cache_in_rust())]);
+    let list = scene.json(&["."]);
+    let weak = |at: usize| list["correlations"][at]["is_weak"].as_bool().unwrap();
+    assert_eq!([weak(0), weak(1), weak(2)], [false, true, true]);
+    assert_eq!(list["correlations"][0]["left"]["variable"], "Cache::empty");
+    assert_eq!(list["correlations"][2]["rank"], 3);
+}
+
 #[test]
 fn unchanged_files_are_not_read_again_and_a_changed_header_counts() {
     if !has_libclang() {

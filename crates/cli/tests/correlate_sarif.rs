@@ -80,6 +80,24 @@ fn correlations_are_information_and_a_clean_code_base_has_no_results() {
 }
 
 #[test]
+fn weak_correlations_are_results_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let functions: String = (0..5)
+        .map(|at| format!("fn fill{at}(&mut self) {{ self.time = {at}; self.kind = {at}; }} fn turn{at}(&mut self) {{ self.kind = {at}; self.seen = {at}; }}\n"))
+        .collect();
+    let text = format!(
+        "struct Record {{ time: u32, kind: u32, seen: u32 }}\nimpl Record {{\n{functions}}}\n"
+    );
+    fs::write(folder.path().join("a.rs"), text).unwrap();
+    let results = |arguments: &[&str]| {
+        let all = log(folder.path(), arguments);
+        all["runs"][0]["results"].as_array().unwrap().len()
+    };
+    assert_eq!(results(&["a.rs", "--sarif", "-"]), 0);
+    assert_eq!(results(&["a.rs", "--weak", "--sarif", "-"]), 2);
+}
+
+#[test]
 fn a_file_and_the_text_can_be_had_at_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.rs"), cache_in_rust("")).unwrap();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::access_sets::FileSets;
 use crate::access_sets::c::hash;
+use crate::closeness::{closeness_of, is_close};
 use crate::conditional::{ConditionalRule, find_conditional_rules};
 use crate::correlation::{
     Break, Correlation, CorrelationList, LIST_VERSION, OtherRule, Pattern, Place, Side, Summary,
@@ -88,7 +89,9 @@ impl Words<'_> {
             .iter()
             .map(|found| self.correlation(&found.rule, Some(found.condition), &[]));
         let mut all: Vec<Correlation> = plain.chain(under).collect();
-        all.sort_by(|one, other| other.score.total_cmp(&one.score));
+        all.sort_by(|one, other| {
+            one.is_weak.cmp(&other.is_weak).then(other.score.total_cmp(&one.score))
+        });
         for (number, correlation) in all.iter_mut().enumerate() {
             correlation.rank = number + 1;
         }
@@ -98,6 +101,7 @@ impl Words<'_> {
     fn correlation(&self, rule: &Rule, condition: Option<u32>, others: &[Rule]) -> Correlation {
         let (examples, broken_by) = self.supporters(rule, condition);
         let rule_text = self.rule_text(rule, condition);
+        let closeness = closeness_of(self.database, rule, condition);
         Correlation {
             rank: 0,
             fingerprint: fingerprint(&[&rule_text]),
@@ -109,6 +113,8 @@ impl Words<'_> {
             right_functions: rule.right_functions,
             confidence: rounded(rule.confidence()),
             score: rounded(rule.score),
+            is_weak: !is_close(self.database, self.thresholds, rule, condition, &closeness),
+            closeness,
             examples,
             broken_by,
             others: others.iter().map(|rule| self.other(rule)).collect(),

@@ -81,6 +81,11 @@ pub struct Correlation {
     /// How sure and how telling it is, from 0 to 1: what the ranking goes by.
     #[serde(default)]
     pub score: f64,
+    /// The two are often together, but hardly anything relates them: told only if asked for, and ranked behind the others.
+    #[serde(default)]
+    pub is_weak: bool,
+    #[serde(default)]
+    pub closeness: Closeness,
     /// Some of the functions with both.
     #[serde(default)]
     pub examples: Vec<Place>,
@@ -90,6 +95,19 @@ pub struct Correlation {
     /// The other rules of the same two variables that hold.
     #[serde(default)]
     pub others: Vec<OtherRule>,
+}
+
+/// How the two variables of a correlation meet, in functions that touch them themselves, whatever the statements between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Closeness {
+    /// Functions that touch one of them, or both.
+    pub either: usize,
+    pub both: usize,
+    /// Of those with both, the ones with a statement that has both, or that touch one under a condition on the other.
+    pub related: usize,
+    /// Functions that write one of them, or both.
+    pub write_either: usize,
+    pub write_both: usize,
 }
 
 /// A rule beside another one.
@@ -172,6 +190,11 @@ pub struct Summary {
 }
 
 impl CorrelationList {
+    /// Those to tell: all, or without the weak ones.
+    pub fn told(&self, with_weak: bool) -> impl Iterator<Item = &Correlation> {
+        self.correlations.iter().filter(move |correlation| with_weak || !correlation.is_weak)
+    }
+
     /// # Panics
     ///
     /// Never: all keys are strings, and no number is infinite.

@@ -9,7 +9,7 @@ mod pairs;
 
 use crate::correlation::AccessType;
 use crate::database::{Database, Source, Touch, types_of};
-pub use informative::Popularity;
+pub use informative::{Popularity, is_lock};
 use pairs::{PairCounts, count_pairs};
 
 /// The thresholds of MUVI.

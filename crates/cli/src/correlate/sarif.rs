@@ -25,11 +25,20 @@ const CORRELATION: SarifRule = SarifRule {
 /// Breaks that are less sure are notes.
 const SURE: f64 = 0.5;
 
-/// Breaks and, unless only these are wanted, correlations.
-pub fn log(list: &CorrelationList, only_breaks: bool, folder: &Path) -> Value {
+/// What is wanted.
+#[derive(Clone, Copy)]
+pub enum What {
+    Breaks,
+    /// Beside the breaks.
+    Correlations {
+        with_weak: bool,
+    },
+}
+
+pub fn log(list: &CorrelationList, what: What, folder: &Path) -> Value {
     let mut results: Vec<SarifResult> = list.breaks.iter().map(result_of_break).collect();
-    if !only_breaks {
-        results.extend(list.correlations.iter().filter_map(result_of_correlation));
+    if let What::Correlations { with_weak } = what {
+        results.extend(list.told(with_weak).filter_map(result_of_correlation));
     }
     sarif(&[BREAK, CORRELATION], &results, folder, &list.missing)
 }

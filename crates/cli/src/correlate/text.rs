@@ -3,22 +3,26 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use unpick_correlations::{Break, Correlation, CorrelationList, Place};
+use unpick_correlations::{Break, Closeness, Correlation, CorrelationList, Place};
 
 use crate::quantities::counted;
 
 /// Functions named per line.
 const NAMED: usize = 3;
 
-pub fn correlations(list: &CorrelationList, top: usize, here: &Path) -> String {
+pub fn correlations(list: &CorrelationList, with_weak: bool, top: usize, here: &Path) -> String {
     let mut text = String::new();
-    for correlation in list.correlations.iter().take(top) {
+    for correlation in list.told(with_weak).take(top) {
         push_correlation(&mut text, correlation, here);
     }
-    let found = list.correlations.len();
+    let found = list.told(with_weak).count();
     let shown = found.min(top);
     let told = counted(found as u64, "correlation");
-    push_summary(&mut text, list, &format!("{told}, {shown} shown"));
+    let weaker = match list.correlations.len() - found {
+        0 => String::new(),
+        weaker => format!(" ({weaker} weaker: --weak)"),
+    };
+    push_summary(&mut text, list, &format!("{told}, {shown} shown{weaker}"));
     text
 }
 
@@ -44,6 +48,17 @@ fn push_correlation(text: &mut String, correlation: &Correlation, here: &Path) {
     if !correlation.broken_by.is_empty() {
         let _ = writeln!(text, "     alone: {}", places(&correlation.broken_by, here));
     }
+    if correlation.is_weak {
+        let _ = writeln!(text, "     weak:  {}", why_weak(&correlation.closeness));
+    }
+}
+
+fn why_weak(closeness: &Closeness) -> String {
+    let Closeness { either, both, related, write_either, write_both } = closeness;
+    format!(
+        "of {} that touch either, {both} touch both and {related} relate them; of {write_either} that write either, {write_both} write both",
+        counted(*either as u64, "function")
+    )
 }
 
 fn push_break(text: &mut String, found: &Break, here: &Path) {

@@ -95,7 +95,8 @@ fn changes_needed(thresholds: &Thresholds) -> usize {
     (thresholds.min_support / 2).clamp(1, 3)
 }
 
-fn is_lock(name: &str) -> bool {
+/// By its name.
+pub fn is_lock(name: &str) -> bool {
     let field = name.rsplit("::").next().unwrap_or(name).to_ascii_lowercase();
     ["mutex", "lock", "mtx", "mu_"].iter().any(|word| field.contains(word))
         && !["block", "clock"].iter().any(|word| field.contains(word))
