@@ -13,7 +13,8 @@ const JUDGED: &str = include_str!("../judged.toml");
 const JUDGED_BLIND: &str = include_str!("../judged_blind.toml");
 /// Drawn of each code base.
 const DRAWN: usize = 50;
-const SEED: u64 = 6;
+/// What `judged.toml` was drawn by.
+pub const SEED: u64 = 6;
 
 #[derive(Deserialize)]
 struct File {
@@ -36,8 +37,11 @@ pub struct Verdicts {
     pub correct: usize,
     pub wrong: Vec<String>,
     unjudged: Vec<String>,
+    unjudged_blind: Vec<String>,
     /// Blind verdicts on what is told now, drawn or not: how many, and how many of them say that it is false.
     pub blind: (usize, usize),
+    /// The same of all correlations, weak ones too.
+    pub blind_of_all: (usize, usize),
 }
 
 impl Verdicts {
@@ -45,30 +49,39 @@ impl Verdicts {
         self.correct + self.wrong.len()
     }
 
-    pub fn print_unjudged(&self) {
-        for rule in &self.unjudged {
+    /// As a beginning for `judged.toml`, or for `judged_blind.toml`.
+    pub fn print_unjudged(&self, is_blind: bool) {
+        for rule in if is_blind { &self.unjudged_blind } else { &self.unjudged } {
             println!("[[judged]]\nbase = \"{}\"\nrule = \"{rule}\"\n", self.base);
         }
     }
 }
 
-/// Draws correlations and looks up their verdicts.
-pub fn judge(base: &'static str, list: &CorrelationList) -> Result<Verdicts, Problem> {
+/// Draws correlations of those told unasked, and looks up their verdicts.
+pub fn judge(base: &'static str, list: &CorrelationList, seed: u64) -> Result<Verdicts, Problem> {
     let [known, blind] = [verdicts_in(JUDGED, base)?, verdicts_in(JUDGED_BLIND, base)?];
-    let told: Vec<String> = list.correlations.iter().map(rule_of).collect();
-    let blind: Vec<bool> = told.iter().filter_map(|rule| blind.get(rule).copied()).collect();
+    let [told, all] = [false, true].map(|weak| list.told(weak).map(rule_of).collect::<Vec<_>>());
+    let counts = |rules: &[String]| {
+        let verdicts: Vec<bool> =
+            rules.iter().filter_map(|rule| blind.get(rule).copied()).collect();
+        (verdicts.len(), verdicts.iter().filter(|is_true| !**is_true).count())
+    };
+    let (blind_of_told, blind_of_all) = (counts(&told), counts(&all));
     // A code base of which nothing was judged is there for its speed.
     let drawn = match known.is_empty() {
         true => Vec::new(),
-        false => draw(told),
+        false => draw(told, seed),
     };
+    let unjudged_blind = drawn.iter().filter(|rule| !blind.contains_key(*rule)).cloned().collect();
     let mut verdicts = Verdicts {
         base,
         drawn: drawn.len(),
         correct: 0,
         wrong: Vec::new(),
         unjudged: Vec::new(),
-        blind: (blind.len(), blind.iter().filter(|is_true| !**is_true).count()),
+        unjudged_blind,
+        blind: blind_of_told,
+        blind_of_all,
     };
     for rule in drawn {
         match known.get(&rule) {
@@ -97,15 +110,15 @@ fn rule_of(correlation: &Correlation) -> String {
 }
 
 /// A fixed choice: each rule has a number that its own words give it, so that a rule more or less changes one of the drawn.
-fn draw(rules: Vec<String>) -> Vec<String> {
+fn draw(rules: Vec<String>, seed: u64) -> Vec<String> {
     let mut numbered: Vec<(u64, String)> =
-        rules.into_iter().map(|rule| (number(&rule), rule)).collect();
+        rules.into_iter().map(|rule| (number(&rule, seed), rule)).collect();
     numbered.sort_unstable();
     numbered.into_iter().take(DRAWN).map(|(_, rule)| rule).collect()
 }
 
-fn number(rule: &str) -> u64 {
-    let mixed = rule.bytes().fold(SEED, |hash, byte| {
+fn number(rule: &str, seed: u64) -> u64 {
+    let mixed = rule.bytes().fold(seed, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
     });
     // The last letters must count as much as the first.

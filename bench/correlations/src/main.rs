@@ -40,6 +40,12 @@ struct Options {
     /// Print the drawn correlations that nobody has judged, as a beginning for judged.toml
     #[arg(long)]
     unjudged: bool,
+    /// Print the drawn correlations that nobody has judged blind, as a beginning for judged_blind.toml
+    #[arg(long, conflicts_with = "unjudged")]
+    unjudged_blind: bool,
+    /// Another seed draws other correlations
+    #[arg(long, default_value_t = judged::SEED)]
+    seed: u64,
 }
 
 fn main() -> ExitCode {
@@ -51,9 +57,9 @@ fn run(options: &Options) -> Result<(), Problem> {
     let mut results = Vec::new();
     for base in Base::all(options.only.as_deref(), &options.folder)? {
         let measured = measured::correlate(&options.unpick, &base.folder, &options.folder)?;
-        let verdicts = judged::judge(base.name, &measured.list)?;
-        if options.unjudged {
-            verdicts.print_unjudged();
+        let verdicts = judged::judge(base.name, &measured.list, options.seed)?;
+        if options.unjudged || options.unjudged_blind {
+            verdicts.print_unjudged(options.unjudged_blind);
         }
         let ranks = planted::find(&options.unpick, &base, &options.folder)?;
         results.push(report::Result { name: base.name, measured, verdicts, ranks });
