@@ -67,12 +67,12 @@ pub fn judge(base: &'static str, list: &CorrelationList, seed: u64) -> Result<Ve
         (verdicts.len(), verdicts.iter().filter(|is_true| !**is_true).count())
     };
     let (blind_of_told, blind_of_all) = (counts(&told), counts(&all));
-    // A code base of which nothing was judged is there for its speed.
-    let drawn = match known.is_empty() {
-        true => Vec::new(),
-        false => draw(told, seed),
-    };
+    let mut drawn = draw(told, seed);
     let unjudged_blind = drawn.iter().filter(|rule| !blind.contains_key(*rule)).cloned().collect();
+    // A code base of which nothing was judged is there for its speed.
+    if known.is_empty() {
+        drawn.clear();
+    }
     let mut verdicts = Verdicts {
         base,
         drawn: drawn.len(),
