@@ -75,8 +75,8 @@ impl Trace {
     }
 
     fn ordered_by(self) -> Option<StepDeed> {
-        let Firmness { loose, ordered_by } = self.firmness();
-        assert_eq!(loose, 0);
+        let Firmness { is_loose, ordered_by } = self.firmness();
+        assert!(!is_loose);
         ordered_by.map(|step| step.deed)
     }
 }
@@ -85,7 +85,7 @@ impl Trace {
 fn two_sections_of_a_lock_with_nothing_in_common_might_have_come_the_other_way_round() {
     let trace = Trace::begun().data(2).under(2, LOCK, Kind::Write, QUEUE);
     let trace = trace.under(3, LOCK, Kind::Write, QUEUE + 8).data(3);
-    assert_eq!(trace.firmness(), Firmness { loose: 1, ordered_by: None });
+    assert_eq!(trace.firmness(), Firmness { is_loose: true, ordered_by: None });
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_is_handed_over_under_a_lock_orders_what_was_done_before() {
     assert_eq!((by.deed, by.object.unwrap().0), (StepDeed::HandOver, LOCK));
     // Two that only read tell each other nothing.
     let trace = Trace::begun().data(2).under(2, LOCK, Kind::Read, QUEUE);
-    assert_eq!(trace.under(3, LOCK, Kind::Read, QUEUE).data(3).firmness().loose, 1);
+    assert!(trace.under(3, LOCK, Kind::Read, QUEUE).data(3).firmness().is_loose);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_hand_over_under_another_lock_than_was_held_is_none() {
     assert_eq!(both(OTHER_LOCK).ordered_by(), Some(StepDeed::HandOver), "nested: it has both");
     let trace = Trace::begun().data(2).under(2, LOCK, Kind::Write, QUEUE);
     let trace = trace.lock(3, LOCK).unlock(3, LOCK).access(3, Kind::Read, QUEUE + 8).data(3);
-    assert_eq!(trace.firmness().loose, 1);
+    assert!(trace.firmness().is_loose);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn what_was_put_in_before_it_was_shared_is_handed_over_too() {
         trace.event(3, read).unlock(3, LOCK).data(3)
     };
     assert_eq!(with(LOCK).ordered_by(), Some(StepDeed::HandOver));
-    assert_eq!(with(OTHER_LOCK).firmness().loose, 1);
+    assert!(with(OTHER_LOCK).firmness().is_loose);
 }
 
 proptest! {
@@ -175,7 +175,7 @@ proptest! {
         let unordered = races_happens_before::races(&recording, &recording).into_pairs();
         let pairs: Vec<_> = unordered.iter().filter(|pair| !pair.first.kind().eq(&PastKind::Free)).collect();
         for (pair, firmness) in pairs.iter().zip(firmness(&recording, &recording, &pairs)) {
-            prop_assert!(firmness.loose > 0, "{pair:?}");
+            prop_assert!(firmness.is_loose, "{pair:?}");
         }
         let has_locks = steps.iter().any(|step| matches!(step.deed, Deed::Lock { .. }));
         let unlocked = races(&recording, &recording).into_pairs();

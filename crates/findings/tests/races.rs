@@ -79,9 +79,10 @@ impl Trace {
     }
 
     fn races(&self) -> Vec<RaceFinding> {
-        let recording = Recording::from_bytes(&self.0.to_bytes(), "trace").unwrap();
+        let open = || Recording::from_bytes(&self.0.to_bytes(), "trace").unwrap();
+        let recording = open();
         let mut collector = Collector::default();
-        collector.add(&recording, &recording);
+        collector.add(&recording, &recording, open());
         let choices = Choices {
             correlations: Vec::new(),
             working_folder: PathBuf::from("/home/me/bank"),

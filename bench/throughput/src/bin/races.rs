@@ -3,7 +3,8 @@
 //! Takes   the number of events (default 10000000; a tenth and a hundredth of it are measured first); `--out FILE` replaces
 //!         this benchmark's section there.
 //! Gives   per size: seconds of processor time for reading the events alone, and from an event file in memory to the races of either
-//!         detector; nanoseconds per event; racing pairs; the most memory the process ever had, the made-up recording included.
+//!         detector; nanoseconds per event; seconds by the clock for all that `unpick races` does with a recording but deadlocks and
+//!         correlations; racing pairs; the most memory the process ever had, the made-up recording included.
 #![forbid(unsafe_code)]
 
 #[path = "../peak_memory.rs"]
@@ -16,11 +17,13 @@ mod random;
 mod telling;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use peak_memory::peak_megabytes;
 use processor_time::processor_seconds;
 use random::Random;
 use telling::tell;
+use unpick_analyses::races::Collector;
 use unpick_analyses::{races_happens_before, races_lockset};
 use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 use unpick_events::{Kind, MemoryOrder, ThreadId};
@@ -50,6 +53,8 @@ struct Size {
     reading: f64,
     happens_before: f64,
     lockset: f64,
+    /// By the clock: both, and what firmly orders the pairs of lockset alone.
+    together: f64,
     races: usize,
     peak_megabytes: u64,
 }
@@ -63,6 +68,7 @@ impl Size {
             format!("{:.0}", self.happens_before / self.events as f64 * 1e9),
             format!("{:.2}", self.lockset),
             format!("{:.0}", self.lockset / self.events as f64 * 1e9),
+            format!("{:.2}", self.together),
             self.races.to_string(),
             self.peak_megabytes.to_string(),
         ]
@@ -82,7 +88,19 @@ fn measure(wanted: u64) -> Size {
         let recording = opened(&bytes);
         races_lockset::races(&recording, &recording).into_pairs();
     });
-    Size { events, reading, happens_before, lockset, races, peak_megabytes: peak_megabytes() }
+    let together = seconds_together(&bytes);
+    let peak_megabytes = peak_megabytes();
+    Size { events, reading, happens_before, lockset, together, races, peak_megabytes }
+}
+
+fn seconds_together(bytes: &[u8]) -> f64 {
+    let knowledge = opened(bytes);
+    let started = Instant::now();
+    let recording = opened(bytes);
+    let mut collector = Collector::default();
+    collector.add(&recording, &recording, knowledge);
+    collector.finish();
+    started.elapsed().as_secs_f64()
 }
 
 fn opened(bytes: &[u8]) -> Recording {
@@ -149,7 +167,7 @@ fn atomic(writer: &mut Writer, thread: ThreadId, random: &mut Random) -> u64 {
 
 fn section(sizes: &[Size]) -> String {
     let command = command_line("unpick-bench-throughput --bin races", std::env::args());
-    let further = [format!("command: `{command}`"), "one process, one core; processor time".into()];
+    let further = [format!("command: `{command}`"), "one process; processor time of one core, but for \"together\": by the clock, with a thread for each detector".into()];
     let head = [
         "events",
         "reading s",
@@ -157,6 +175,7 @@ fn section(sizes: &[Size]) -> String {
         "ns each",
         "lockset s",
         "ns each",
+        "together s",
         "pairs",
         "peak MB",
     ];
@@ -179,5 +198,17 @@ fn figures(sizes: &[Size]) -> Vec<Figure> {
         measured: format!("{seconds:.1} s"),
         verdict: verdict(seconds < 5.0),
     };
-    vec![figure("happens-before", largest.happens_before), figure("lockset", largest.lockset)]
+    vec![
+        figure("happens-before", largest.happens_before),
+        figure("lockset", largest.lockset),
+        Figure {
+            name: format!(
+                "both and what orders their pairs, by the clock, {} events",
+                largest.events
+            ),
+            target: "-".to_owned(),
+            measured: format!("{:.1} s", largest.together),
+            verdict: "-",
+        },
+    ]
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use unpick_events::Site;
-use unpick_recording::{Event, Recording};
+use unpick_recording::Recording;
 
 use super::extension::{CorrelationSource, NamedRule, Namer, extend, seen_sites};
 use super::moments::Moments;
@@ -17,7 +17,7 @@ use crate::interleaving_patterns::{
 };
 use crate::knowledge::{Knowledge, State};
 use crate::races_happens_before::HappensBefore;
-use crate::races_lockset::{Lockset, firmness};
+use crate::races_lockset::{self, firmness};
 use crate::races_multi_variable::{TornUnit, Tracked};
 use crate::ranking::{CodeBook, accesses_of};
 
@@ -61,19 +61,22 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Takes in one recording of the run.
-    pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
+    /// Takes in one recording of the run. The detectors look at it at the same time, each with knowledge of its own.
+    pub fn add(
+        &mut self,
+        recording: &Recording,
+        knowledge: &dyn Knowledge,
+        of_lockset: impl Knowledge + Send,
+    ) {
         let mut process = Process::new(recording, knowledge, self.processes);
         self.processes += 1;
         self.is_full &= recording.header().is_full();
         self.threads += recording.threads().len() as u64;
-        let (mut happens_before, mut lockset) = (HappensBefore::default(), Lockset::default());
-        for event in recording.events() {
-            self.count(&event);
-            happens_before.take_in(&event, knowledge);
-            lockset.take_in(&event, knowledge);
-        }
-        let found = [happens_before.finish(), lockset.finish()];
+        let found = std::thread::scope(|scope| {
+            let lockset = scope.spawn(move || races_lockset::races(recording, &of_lockset));
+            let unordered = self.count_and_look(recording, knowledge);
+            [unordered, lockset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))]
+        });
         self.left_out += found.iter().map(|pairs| pairs.left_out).sum::<u64>();
         let [unordered, unlocked] = found.map(RacingPairs::into_pairs);
         let all = unordered.iter().chain(&unlocked).flat_map(|pair| [&pair.first, &pair.second]);
@@ -114,7 +117,7 @@ impl Collector {
         for (pair, firmness) in alone.iter().zip(firmness(recording, knowledge, alone)) {
             let by = firmness.ordered_by.map(|step| self.step(process, &step));
             if let Some(race) = self.race_at(process, pair) {
-                race.loose += firmness.loose;
+                race.loose += u64::from(firmness.is_loose);
                 race.ordered_by = race.ordered_by.or(by);
             }
         }
@@ -186,9 +189,15 @@ impl Collector {
         self.torn.insert(sites, torn);
     }
 
-    fn count(&mut self, event: &Event<'_>) {
-        self.events += 1;
-        self.synchronisations += u64::from(is_synchronisation(&event.action));
+    /// Counts events on the way through the happens-before detector.
+    fn count_and_look(&mut self, recording: &Recording, knowledge: &dyn Knowledge) -> RacingPairs {
+        let mut happens_before = HappensBefore::default();
+        for event in recording.events() {
+            self.events += 1;
+            self.synchronisations += u64::from(is_synchronisation(&event.action));
+            happens_before.take_in(&event, knowledge);
+        }
+        happens_before.finish()
     }
 
     /// Takes in what a detector found. Of two, the first gives the example.

@@ -164,11 +164,17 @@ impl FirmOrder {
 
     /// The thread at an event comes after a critical section, which handed something over.
     fn follow(&mut self, event: &Event<'_>, section: SectionNumber) {
-        let Some(given) = self.sections.take_given(section) else { return };
+        let other = self.sections.thread_of(section);
+        let known = self.clocks.knows(event.thread).of(other);
+        // Who knows that much of the other knows all that the other knew then.
+        if self.sections.given(section).is_none_or(|given| given.of(other) <= known) {
+            return;
+        }
+        let given = self.sections.take_given(section);
         let step = SyncStep {
             deed: Deed::HandOver,
             object: Some(self.sections.lock_of(section)),
-            other: Some(self.sections.thread_of(section)),
+            other: Some(other),
             site: event.site,
             context: event.context,
         };

@@ -87,9 +87,14 @@ impl Sections {
     }
 
     /// What was known at the end of a section; none: it has not ended.
-    pub fn take_given(&mut self, number: SectionNumber) -> Option<VectorClock> {
-        let section = &mut self.all[number.0 as usize];
-        section.last.map(|_| std::mem::take(&mut section.given))
+    pub fn given(&self, number: SectionNumber) -> Option<&VectorClock> {
+        let section = &self.all[number.0 as usize];
+        section.last.map(|_| &section.given)
+    }
+
+    /// The same, taken out.
+    pub fn take_given(&mut self, number: SectionNumber) -> VectorClock {
+        std::mem::take(&mut self.all[number.0 as usize].given)
     }
 
     pub fn put_back(&mut self, number: SectionNumber, given: VectorClock) {

@@ -215,15 +215,20 @@ pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, P
         let recording = recording?;
         missing.extend(recording.incompleteness());
         missing.extend(recording.damage().iter().cloned());
-        let known = KnownRecording::new(&recording, &NAMES);
+        // Each look has one of its own: they are not for several threads.
+        let know = || KnownRecording::new(&recording, &NAMES);
+        let known = know();
         without_hooks.extend(known.without_hooks());
-        collector.add(&recording, &known);
-        correlated.meet(&recording);
-        if let Some(source) = correlated.source() {
-            let name = |access: &_, code: &_| NAMES.variable(access, code);
-            collector.extend(&recording, &known, &source, &name);
-        }
-        let (of_process, is_cut) = cycles_of(number, &recording, &known);
+        let (of_process, is_cut) = std::thread::scope(|scope| {
+            let cycles = scope.spawn(|| cycles_of(number, &recording, &know()));
+            collector.add(&recording, &known, know());
+            correlated.meet(&recording);
+            if let Some(source) = correlated.source() {
+                let name = |access: &_, code: &_| NAMES.variable(access, code);
+                collector.extend(&recording, &known, &source, &name);
+            }
+            cycles.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
         cycles.extend(of_process);
         has_more_cycles |= is_cut;
     }
