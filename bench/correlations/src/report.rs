@@ -68,11 +68,14 @@ fn figures(results: &[Result]) -> Vec<Figure> {
     };
     let (blind, blind_wrong) = sums(|verdicts| verdicts.blind);
     let (all, all_wrong) = sums(|verdicts| verdicts.blind_of_all);
+    let told: usize = results.iter().map(|result| result.measured.list.told(false).count()).sum();
     figures.push(Figure {
-        name: format!("false, of {blind} judged blind (with weak ones {all_wrong} of {all})"),
+        name: format!(
+            "false, of {blind} judged blind ({told} told; with weak ones {all_wrong} of {all})"
+        ),
         target: "at most 10 %".to_owned(),
         measured: format!("{blind_wrong}"),
-        verdict: verdict(blind_wrong as f64 <= LARGEST_SHARE * blind as f64),
+        verdict: verdict(blind == told && blind_wrong as f64 <= LARGEST_SHARE * blind as f64),
     });
     let ranks: Vec<Option<usize>> =
         results.iter().flat_map(|result| result.ranks.iter().map(|found| found.rank)).collect();
