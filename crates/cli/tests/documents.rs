@@ -43,3 +43,42 @@ fn folders_of_the_architecture_exist_and_are_told_once() {
     folders.dedup();
     assert_eq!(told, folders.len(), "a folder is told twice");
 }
+
+#[test]
+fn commands_are_told_once_in_the_readme() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the readme is there");
+    let mut commands: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `unpick ")?.split("` |").next())
+        .collect();
+    assert!(commands.len() > 20, "the table was not found: {commands:?}");
+    let told = commands.len();
+    commands.sort_unstable();
+    commands.dedup();
+    assert_eq!(told, commands.len(), "{commands:?}");
+}
+
+#[test]
+fn results_are_whole_sections_each_there_once() {
+    let results =
+        std::fs::read_to_string(root().join("docs/RESULTS.md")).expect("results are there");
+    let mut open: Option<&str> = None;
+    let mut sections = Vec::new();
+    for line in results.lines().skip(1).filter(|line| !line.is_empty()) {
+        if let Some(name) = line.strip_prefix("<!-- begin ") {
+            assert_eq!(open, None, "{line}");
+            open = name.split(" (").next();
+            sections.extend(open);
+        } else if let Some(name) = line.strip_prefix("<!-- end ") {
+            assert_eq!(open, name.split(" -->").next(), "{line}");
+            open = None;
+        } else {
+            assert!(open.is_some(), "in no section: {line}");
+        }
+    }
+    assert_eq!(open, None, "a section without an end");
+    let told = sections.len();
+    sections.sort_unstable();
+    sections.dedup();
+    assert_eq!(told, sections.len(), "{sections:?}");
+}
