@@ -101,7 +101,7 @@ pub struct Correlate {
     /// Share of the functions with one access that must have the other, from 0 to 1; 0.8 without it
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_confidence: Option<f64>,
-    /// Processes that read sources at a time; without it, as many as there are cores
+    /// Processes, or threads for Rust, that read sources at a time; without it, as many as there are cores
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
     /// A file that takes longer to read is left out, and told: 500ms, 5s, 2m
@@ -259,7 +259,7 @@ fn write(goal: &Path, text: &str) -> Result<(), Problem> {
         Problem::own_fault("the correlations cannot be written")
             .at("file", name)
             .why(error)
-            .next("choose a file you can write to, or - for standard output: C and C++ that were read need not be read again")
+            .next("choose a file you can write to, or - for standard output: what was read need not be read again")
     })
 }
 

@@ -164,6 +164,33 @@ fn unchanged_files_are_not_read_again_and_a_changed_header_counts() {
 }
 
 #[test]
+fn unchanged_rust_is_not_read_again_and_a_changed_type_concerns_all() {
+    let (used, types) = ("fn f(t: &mut T) { t.y = 1; }", "struct T { y: u32 }\nfn g() {}");
+    let scene = Scene::with(&[
+        ("src/cache.rs", &cache_in_rust()),
+        ("src/types.rs", types),
+        ("src/used.rs", used),
+        ("src/bad.rs", "fn f( {"),
+    ]);
+    let unchanged = |list: &Value| list["summary"]["files_unchanged"].clone();
+    let first = scene.json(&["src"]);
+    assert_eq!((&first["summary"]["files"], unchanged(&first)), (&Value::from(4), 0.into()));
+    let mut second = scene.json(&["src"]);
+    assert_eq!(unchanged(&second), 4);
+    second["summary"]["files_unchanged"] = 0.into();
+    assert_eq!(second, first, "the same in everything else");
+    let text = words(&scene.correlate(&["src"]).stdout);
+    assert!(text.contains("in 4 files, 4 of them as before"), "{text}");
+
+    let write = |name: &str, text: &str| fs::write(scene.0.path().join(name), text).unwrap();
+    write("src/used.rs", "fn f(t: &mut T) { t.y = 1; t.y += 2; }");
+    assert_eq!(unchanged(&scene.json(&["src"])), 3, "a body was changed");
+    write("src/types.rs", "struct T { x: u32, y: u32 }\nfn g() {}");
+    assert_eq!(unchanged(&scene.json(&["src"])), 1, "a type was changed");
+    assert_eq!(unchanged(&scene.json(&["src", "--no-cache"])), 0);
+}
+
+#[test]
 fn functions_of_shared_headers_count_once() {
     if !has_libclang() {
         return;

@@ -3,7 +3,7 @@
 //! Takes   folders or files; where results are kept; how to start workers.
 //! Gives   the access sets of every file that can be read, and sentences about the rest.
 //! Misses  code that is generated into folders that are passed over (hidden ones, cargo's `target`).
-//! Cost    one parse per file that changed, by as many processes as there are cores. Headers that files share are parsed once.
+//! Cost    one parse per file that changed, by as many processes (of C and C++) or threads (of Rust) as there are cores. Headers that files share are parsed once.
 
 mod bundles;
 mod cache;
@@ -11,6 +11,7 @@ mod files;
 mod flags;
 mod includes;
 mod queue;
+mod rust_files;
 mod shared_headers;
 mod worker;
 
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use unpick_problem::Problem;
 
-use crate::access_sets::{FileSets, rust};
+use crate::access_sets::FileSets;
 use cache::Cache;
 use files::SourceFiles;
 use flags::Flags;
@@ -39,7 +40,7 @@ pub struct Request<'a> {
     pub cache: Option<PathBuf>,
     /// How a process is started that runs [`serve`].
     pub worker: WorkerCommand,
-    /// Processes at a time.
+    /// Processes, or threads for Rust, at a time.
     pub jobs: usize,
     /// For one file, or for files that are read together.
     pub time_limit: Duration,
@@ -67,10 +68,7 @@ pub fn read_sources(request: &Request<'_>) -> Result<Sources, Problem> {
     sources.files = files.c.len() + files.rust.len();
     let cache = Cache::at(request.cache.as_deref());
     read_c(request, &files, &cache, &mut sources);
-    for file in rust::read_all(&files.rust, &mut sources.missing) {
-        sources.lines += file.lines;
-        sources.sets.push(file);
-    }
+    rust_files::read_all(request, &files.rust, &cache, &mut sources);
     Ok(sources)
 }
 

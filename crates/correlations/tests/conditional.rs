@@ -1,11 +1,9 @@
 //! Conditional correlations from source to list: each form of condition, in C and in Rust.
 
 mod c_support;
-
-use std::fs;
+mod rust_support;
 
 use unpick_correlations::access_sets::FileSets;
-use unpick_correlations::access_sets::rust::read_all;
 use unpick_correlations::{Choices, CorrelationList, conclude};
 
 /// Functions of each kind.
@@ -73,11 +71,7 @@ fn assert_in_rust(both: &str, condition: &str) {
 }
 
 fn read_rust(text: &str) -> Vec<FileSets> {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("a.rs");
-    fs::write(&file, text).unwrap();
-    let mut missing = Vec::new();
-    let sets = read_all(&[file], &mut missing);
+    let (sets, missing) = rust_support::read(text);
     assert_eq!(missing, Vec::<String>::new());
     sets
 }

@@ -1,6 +1,7 @@
 //! Rust, by its syntax alone.
 //!
-//! Takes   the files of a code base, all at once: a field's type is often known only by its name being unique.
+//! Takes   files of a code base, in two steps: a field's type is often known only by its name being unique, so all files are
+//!         looked at for what they declare ([`Outline`]) before the first body is read.
 //! Gives   access sets of `Type::field`s and of statics.
 //! Misses  fields of values whose type is not told (parameters, results of functions, `let` with a type or a constructor, elements of
 //!         collections, `self`) where several types have a field by that name; what macros other than the usual ones write.
@@ -10,7 +11,9 @@
 
 mod body;
 mod conditions;
+mod declarations;
 mod methods;
+mod outline;
 mod salvage;
 mod scope;
 mod touches;
@@ -20,71 +23,27 @@ mod values;
 mod walk;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::c::hash;
 use super::{FileSets, SetsBuilder};
 use body::Bodies;
-use salvage::salvage;
-use types::Types;
+pub use outline::{Outline, Parsed};
+pub use types::Types;
 
 pub fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
 }
 
-/// Reads all files that can be parsed, and of the others what can be; it says what not, and why.
-pub fn read_all(files: &[PathBuf], missing: &mut Vec<String>) -> Vec<FileSets> {
-    let mut types = Types::default();
-    let mut parsed = Vec::new();
-    for path in files {
-        match parse(path) {
-            Ok(file) => {
-                missing.extend(file.trouble.map(|why| format!("{}: {why}", path.display())));
-                let declared = types.learn(&file.items);
-                parsed.push((path, file.items, file.lines, declared));
-            }
-            Err(why) => missing.push(format!("{}: not read: {why}", path.display())),
-        }
-    }
-    let mut all: Vec<FileSets> = parsed
-        .into_iter()
-        .map(|(path, items, lines, declared)| {
-            let mut sets = SetsBuilder::default();
-            Bodies::new(&types, &mut sets, path).items(&items);
-            FileSets { lines, declared, ..sets.finish() }
-        })
-        .collect();
-    tell_apart(&mut all);
-    all
-}
-
-struct Parsed {
-    items: Vec<syn::Item>,
-    lines: usize,
-    /// What is missing of it.
-    trouble: Option<String>,
-}
-
-fn parse(path: &Path) -> Result<Parsed, String> {
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))?;
-    let lines = text.lines().count();
-    let error = match syn::parse_file(&text) {
-        Ok(file) => return Ok(Parsed { items: file.items, lines, trouble: None }),
-        Err(error) => format!("line {}: {error}", error.span().start().line),
-    };
-    let saved = salvage(&text);
-    if saved.items.is_empty() {
-        return Err(error);
-    }
-    let lost = saved.lost.max(1);
-    let trouble = format!("{error}; {lost} of {} parts of it not read", saved.parts.max(lost));
-    Ok(Parsed { items: saved.items, lines, trouble: Some(trouble) })
+/// What the functions of a file do, by the types of all files. Their keys are those of their names: [`tell_apart`].
+pub fn access_sets(parsed: &Parsed, types: &Types, path: &Path) -> FileSets {
+    let mut sets = SetsBuilder::default();
+    Bodies::new(types, &mut sets, path).items(&parsed.items);
+    sets.finish()
 }
 
 /// Functions by one name are told apart by their places. Who calls one of them calls that of its own file, if it has one only.
-fn tell_apart(all: &mut [FileSets]) {
+pub fn tell_apart(all: &mut [FileSets]) {
     let mut named: HashMap<u64, Vec<(usize, u64)>> = HashMap::new();
     for (number, sets) in all.iter().enumerate() {
         for function in &sets.functions {

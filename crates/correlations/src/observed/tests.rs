@@ -1,4 +1,4 @@
-use std::fs;
+use std::path::Path;
 
 use super::*;
 
@@ -15,12 +15,10 @@ fn finish(stats: &Mutex<Stats>) {
 ";
 
 fn sets() -> Vec<FileSets> {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("a.rs");
-    fs::write(&file, SOURCE).unwrap();
-    let mut sets = rust::read_all(&[file], &mut Vec::new());
-    sets[0].files[0] = "/src/a.rs".to_owned();
-    sets
+    let (outline, parsed) = rust::Outline::of(SOURCE.as_bytes());
+    let (types, _) = rust::Types::of_outlines(std::iter::once(&outline));
+    let sets = rust::access_sets(&parsed.unwrap(), &types, Path::new("/src/a.rs"));
+    vec![outline.completed(sets)]
 }
 
 fn seen(line: u32, kinds: u8, members: &[(&str, &str)]) -> ObservedAccess {

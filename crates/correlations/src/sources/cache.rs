@@ -1,28 +1,28 @@
 //! Results of earlier times: a file whose contents, headers and flags are the same has the same access sets.
 //!
-//! One file per source, named by a hash of its path and flags; inside, the key it was made for. What cannot be read, or was
-//! made by another version, is as good as absent.
+//! One file per source or group of headers, named by a hash of its name; its first line says what it was made for, by
+//! which version, and what the rest adds up to. What does not fit to that is as good as absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::access_sets::FileSets;
 use crate::access_sets::c::hash;
 
-/// Raised whenever the meaning of access sets changes.
+/// Raised whenever the meaning of what is kept changes within a version of Unpick.
 const CACHE_VERSION: u32 = 1;
+
+/// What can be kept.
+pub trait Kept: DeserializeOwned {
+    /// Whether all numbers in it refer to something: what somebody else wrote must not end the program later.
+    fn is_sound(&self) -> bool;
+}
 
 pub struct Cache {
     folder: Option<PathBuf>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Kept<T> {
-    version: u32,
-    key: u64,
-    sets: T,
 }
 
 impl Cache {
@@ -31,43 +31,56 @@ impl Cache {
         Self { folder: folder.map(Path::to_path_buf) }
     }
 
-    pub fn get(&self, name: &str, key: u64) -> Option<FileSets> {
-        let text = fs::read(self.path(name)?).ok()?;
-        let kept: Kept<FileSets> = serde_json::from_slice(&text).ok()?;
-        let is_it = kept.version == CACHE_VERSION && kept.key == key;
-        (is_it && is_sound(&kept.sets)).then_some(kept.sets)
+    pub fn get<T: Kept>(&self, name: &str, key: u64) -> Option<T> {
+        let bytes = fs::read(self.path(name)?).ok()?;
+        let end = bytes.iter().position(|&byte| byte == b'\n')?;
+        let (heading, text) = (&bytes[..end], &bytes[end + 1..]);
+        if heading != heading_of(key, text).as_bytes() {
+            return None;
+        }
+        serde_json::from_slice(text).ok().filter(T::is_sound)
     }
 
     /// A cache that cannot be written only costs time.
-    pub fn keep(&self, name: &str, key: u64, sets: &FileSets) {
+    pub fn keep(&self, name: &str, key: u64, what: &impl Serialize) {
         let Some(path) = self.path(name) else { return };
-        let kept = Kept { version: CACHE_VERSION, key, sets };
-        let Ok(text) = serde_json::to_vec(&kept) else { return };
+        let Ok(text) = serde_json::to_vec(what) else { return };
+        let bytes = [heading_of(key, &text).as_bytes(), b"\n", &text].concat();
         let aside = path.with_extension(format!("{}.new", std::process::id()));
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let is_written = fs::create_dir_all(folder).is_ok() && fs::write(&aside, text).is_ok();
-        if !is_written || fs::rename(&aside, &path).is_err() {
+        let written = fs::write(&aside, &bytes).or_else(|_| {
+            // The first time there is no folder.
+            fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+            fs::write(&aside, &bytes)
+        });
+        if written.and_then(|()| fs::rename(&aside, &path)).is_err() {
             let _ = fs::remove_file(&aside);
         }
     }
 
     fn path(&self, name: &str) -> Option<PathBuf> {
-        Some(self.folder.as_ref()?.join(format!("{:016x}.json", hash(name.as_bytes()))))
+        Some(self.folder.as_ref()?.join(format!("{:016x}.kept", hash(name.as_bytes()))))
     }
 }
 
-/// Whether all numbers refer to something: a damaged file must not end the program later.
-fn is_sound(sets: &FileSets) -> bool {
-    let is_variable = |number: u32| (number as usize) < sets.variables.len();
-    let is_condition = |number: &u32| (*number as usize) < sets.conditions.len();
-    sets.conditions.iter().all(|condition| is_variable(condition.variable))
-        && sets.functions.iter().all(|function| {
-            (function.file as usize) < sets.files.len()
-                && function.accesses.iter().all(|access| {
-                    is_variable(access.variable) && access.under.iter().all(is_condition)
-                })
-                && function.statements.iter().all(|one| one.under.iter().all(is_condition))
-        })
+fn heading_of(key: u64, text: &[u8]) -> String {
+    let (version, sum) = (env!("CARGO_PKG_VERSION"), hash(text));
+    format!("unpick {version}, access sets {CACHE_VERSION}, key {key:016x}, sum {sum:016x}")
+}
+
+impl Kept for FileSets {
+    fn is_sound(&self) -> bool {
+        let is_variable = |number: u32| (number as usize) < self.variables.len();
+        let is_condition = |number: &u32| (*number as usize) < self.conditions.len();
+        self.errors.len() <= self.error_count
+            && self.conditions.iter().all(|condition| is_variable(condition.variable))
+            && self.functions.iter().all(|function| {
+                (function.file as usize) < self.files.len()
+                    && function.accesses.iter().all(|access| {
+                        is_variable(access.variable) && access.under.iter().all(is_condition)
+                    })
+                    && function.statements.iter().all(|one| one.under.iter().all(is_condition))
+            })
+    }
 }
 
 #[cfg(test)]
@@ -84,37 +97,66 @@ mod tests {
         let kept = sets(&["w:x r:y", "w:x"]);
         cache.keep("a.c", 1, &kept);
         assert_eq!(cache.get("a.c", 1), Some(kept));
-        assert_eq!(cache.get("a.c", 2), None);
-        assert_eq!(cache.get("b.c", 1), None);
+        assert_eq!(cache.get::<FileSets>("a.c", 2), None);
+        assert_eq!(cache.get::<FileSets>("b.c", 1), None);
     }
 
     #[test]
     fn another_version_is_absent() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(Some(folder.path()));
-        cache.keep("a.c", 1, &sets(&["w:x"]));
         let path = cache.path("a.c").unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, text.replacen("\"version\":1", "\"version\":0", 1)).unwrap();
-        assert_eq!(cache.get("a.c", 1), None);
+        for (ours, theirs) in
+            [("access sets 1", "access sets 0"), (env!("CARGO_PKG_VERSION"), "0.0.0")]
+        {
+            cache.keep("a.c", 1, &sets(&["w:x"]));
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(text.contains(ours) && cache.get::<FileSets>("a.c", 1).is_some());
+            fs::write(&path, text.replacen(ours, theirs, 1)).unwrap();
+            assert_eq!(cache.get::<FileSets>("a.c", 1), None);
+        }
+    }
+
+    /// Changes one byte and cuts off the end.
+    fn damage(bytes: &mut Vec<u8>, (at, byte, length): (usize, u8, usize)) {
+        bytes.truncate(length);
+        let size = bytes.len().max(1);
+        if let Some(damaged) = bytes.get_mut(at % size) {
+            *damaged = byte;
+        }
+    }
+
+    fn damages() -> impl Strategy<Value = (usize, u8, usize)> {
+        (0_usize..2000, any::<u8>(), prop_oneof![0_usize..2000, Just(2000)])
     }
 
     proptest! {
         #[test]
-        fn a_damaged_file_is_absent_or_sound(at in 0_usize..2000, byte: u8, length in 0_usize..2000) {
+        fn a_damaged_file_is_absent_and_replaced(damages in damages()) {
             let folder = tempfile::tempdir().unwrap();
             let cache = Cache::at(Some(folder.path()));
-            cache.keep("a.c", 1, &sets(&["w:x r:y m1w:z", "w:x call:7"]));
+            let kept = sets(&["w:x r:y m1w:z", "w:x call:7"]);
+            cache.keep("a.c", 1, &kept);
             let path = cache.path("a.c").unwrap();
-            let mut text = fs::read(&path).unwrap();
-            text.truncate(length);
-            let size = text.len().max(1);
-            if let Some(damaged) = text.get_mut(at % size) {
-                *damaged = byte;
-            }
-            fs::write(&path, text).unwrap();
-            if let Some(sets) = cache.get("a.c", 1) {
-                prop_assert!(is_sound(&sets));
+            let before = fs::read(&path).unwrap();
+            let mut bytes = before.clone();
+            damage(&mut bytes, damages);
+            fs::write(&path, &bytes).unwrap();
+            prop_assert_eq!(cache.get::<FileSets>("a.c", 1).is_some(), bytes == before);
+            cache.keep("a.c", 1, &kept);
+            prop_assert_eq!(cache.get("a.c", 1), Some(kept));
+        }
+
+        #[test]
+        fn what_another_program_kept_is_absent_or_sound(damages in damages()) {
+            let folder = tempfile::tempdir().unwrap();
+            let cache = Cache::at(Some(folder.path()));
+            let mut text = serde_json::to_vec(&sets(&["w:x r:y m1w:z", "w:x call:7"])).unwrap();
+            damage(&mut text, damages);
+            let bytes = [heading_of(1, &text).as_bytes(), b"\n", &text].concat();
+            fs::write(cache.path("a.c").unwrap(), bytes).unwrap();
+            if let Some(sets) = cache.get::<FileSets>("a.c", 1) {
+                prop_assert!(sets.is_sound());
                 crate::conclude(vec![sets], &crate::Choices::default(), vec![]);
             }
         }

@@ -202,7 +202,7 @@ impl Run<'_> {
         let name = format!("headers of {} {}", group.extension, group.arguments.join(" "));
         let is_pch = bundles.len() >= FEW && !self.units[members[0]].is_c();
         let goal = aside.filter(|_| is_pch).map(|aside| aside.join(format!("{number}.pch")));
-        let known = self.cache.get(&name, key);
+        let known: Option<FileSets> = self.cache.get(&name, key);
         let is_whole = members.len() == group.members.len();
         let comes_along = known.is_none() && goal.is_none() && is_whole;
         if let (None, Some(known)) = (&goal, &known) {

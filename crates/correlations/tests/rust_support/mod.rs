@@ -1,16 +1,32 @@
 //! Access sets of a piece of Rust, in words.
+#![allow(dead_code)] // Not every test needs all of it.
 
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use unpick_correlations::access_sets::FileSets;
-use unpick_correlations::access_sets::rust::read_all;
+use unpick_correlations::{Request, Sources, WorkerCommand, read_sources};
+
+/// What is below a folder, by so many threads.
+pub fn read_folder(folder: &Path, cache: Option<&Path>, jobs: usize) -> Sources {
+    read_sources(&Request {
+        paths: vec![folder.to_path_buf()],
+        cache: cache.map(Path::to_path_buf),
+        worker: WorkerCommand { program: "/nowhere".into(), arguments: vec![] },
+        jobs,
+        time_limit: Duration::from_secs(60),
+        seen_flags: &|_| None,
+        progress: &|_, _| {},
+    })
+    .unwrap()
+}
 
 pub fn read(text: &str) -> (Vec<FileSets>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("a.rs");
-    fs::write(&file, text).unwrap();
-    let mut missing = Vec::new();
-    (read_all(&[file], &mut missing), missing)
+    fs::write(folder.path().join("a.rs"), text).unwrap();
+    let sources = read_folder(folder.path(), None, 1);
+    (sources.sets, sources.missing)
 }
 
 /// Accesses of a function as `w Type::field`, in order; with conditions behind `if`.

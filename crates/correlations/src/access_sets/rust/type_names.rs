@@ -1,13 +1,15 @@
 //! What a written type says about a value: whose fields it has, and whose its elements have.
 
+use serde::{Deserialize, Serialize};
 use syn::{GenericArgument, PathArguments, ReturnType, Type};
 
 /// The type of a value, as far as fields go.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     /// Without references, smart pointers, locks and parameters.
     pub name: String,
     /// Of a collection, what it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<Box<Known>>,
 }
 
@@ -20,7 +22,15 @@ impl Known {
     pub fn inside(self) -> Self {
         self.element.map_or_else(|| Self { name: self.name, element: None }, |inner| *inner)
     }
+
+    /// How many collections are inside of each other.
+    fn depth(&self) -> usize {
+        std::iter::successors(self.element.as_ref(), |inner| inner.element.as_ref()).count()
+    }
 }
+
+/// Collections in collections that are told apart: whoever goes through these types may go one call deeper for each.
+const DEEPEST: usize = 16;
 
 /// What a value can be reached through without a field's name.
 const TRANSPARENT: [&str; 31] = [
@@ -104,6 +114,7 @@ pub fn known_type(of: &Type) -> Option<Known> {
 }
 
 fn collection(name: &str, element: Option<Known>) -> Known {
+    let element = element.filter(|element| element.depth() < DEEPEST);
     Known { name: name.to_owned(), element: element.map(Box::new) }
 }
 

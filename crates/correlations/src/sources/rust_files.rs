@@ -1,0 +1,188 @@
+//! Reads all Rust files, by several threads; what has not changed since an earlier time is not parsed again.
+//!
+//! Takes   paths, in order; the cache.      Gives  access sets in the order of the paths, whoever read them.
+//! Misses  files that are nested too deeply for [`STACK`]: they end the program.
+//! Cost    a file is parsed if it has changed, or if what all files together declare has.
+//!
+//! Two steps, because what a body touches depends on the types of all files. First each file's outline, made anew or known by
+//! the hash of its bytes; then its access sets, made anew or known by the hash of all outlines. Syntax trees cannot leave
+//! their thread, so who parsed a file in the first step reads its bodies in the second.
+
+mod thread;
+
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{Builder, ScopedJoinHandle};
+
+use super::cache::Cache;
+use super::{Request, Sources};
+use crate::access_sets::FileSets;
+use crate::access_sets::rust::{Outline, Types, tell_apart};
+use thread::Thread;
+
+/// Of each thread: syn goes some calls deeper for each bracket, and what programs write is nested deeply.
+const STACK: usize = 256 << 20;
+
+/// Adds the access sets of all files to the sources.
+pub fn read_all(request: &Request<'_>, files: &[PathBuf], cache: &Cache, sources: &mut Sources) {
+    let (next, steps) = Default::default();
+    let reading = Reading { request, files, cache, next, steps };
+    let (code_base, read) = match reading.read() {
+        Ok(read) => read,
+        Err(error) => {
+            let why = format!("Rust is not read: no thread can be started: {error}");
+            return sources.missing.push(why);
+        }
+    };
+    for (path, look) in files.iter().zip(&code_base.looks) {
+        let trouble = look.outline.trouble.iter();
+        sources.missing.extend(trouble.map(|why| format!("{}: {why}", path.display())));
+    }
+    sources.files_unchanged += code_base.unchanged;
+    let whole = |file: Read| code_base.looks[file.at].outline.completed(file.sets);
+    let mut sets: Vec<FileSets> = read.into_iter().map(whole).collect();
+    tell_apart(&mut sets);
+    sources.lines += sets.iter().map(|sets| sets.lines).sum::<usize>();
+    sources.sets.extend(sets);
+}
+
+/// Gives each number to one thread only.
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl Counter {
+    fn next(&self) -> usize {
+        self.0.fetch_add(1, Relaxed)
+    }
+
+    fn skip(&self, numbers: usize) {
+        self.0.fetch_add(numbers, Relaxed);
+    }
+}
+
+/// What the first step knows of a file.
+struct Look {
+    outline: Outline,
+    /// Of its bytes.
+    key: u64,
+    /// If it was known; else the thread that looked at it has its syntax tree.
+    earlier: Option<Earlier>,
+}
+
+/// A file that has not changed.
+struct Earlier {
+    bytes: Vec<u8>,
+    /// By what was declared then.
+    of_types: u64,
+    sets: FileSets,
+}
+
+/// What came of a file.
+struct Read {
+    at: usize,
+    /// Without what its outline says.
+    sets: FileSets,
+}
+
+/// What the second step must know: all that the first found out.
+struct CodeBase {
+    looks: Vec<Look>,
+    types: Types,
+    /// Of all that is declared.
+    of_types: u64,
+    /// Files that need no second step, because they and the types are as they were.
+    unchanged: usize,
+    /// File to read if it was known, and the types have changed.
+    next: Counter,
+}
+
+impl CodeBase {
+    /// With the files that need no second step.
+    fn of(mut looks: Vec<Look>) -> (Self, Vec<Read>) {
+        let (types, of_types) = Types::of_outlines(looks.iter().map(|look| &look.outline));
+        let (mut unchanged, mut read) = (0, Vec::new());
+        for (at, look) in looks.iter_mut().enumerate() {
+            let is_lost = look.outline.is_lost;
+            let is_same = |earlier: &mut Earlier| is_lost || earlier.of_types == of_types;
+            if let Some(earlier) = look.earlier.take_if(is_same) {
+                unchanged += 1;
+                read.extend((!is_lost).then_some(Read { at, sets: earlier.sets }));
+            }
+        }
+        (Self { looks, types, of_types, unchanged, next: Counter::default() }, read)
+    }
+
+    /// Files of which nothing can be read: there is no second step for them, either.
+    fn lost(&self) -> usize {
+        self.looks.iter().filter(|look| look.outline.is_lost).count()
+    }
+}
+
+/// What all threads share.
+struct Reading<'a> {
+    request: &'a Request<'a>,
+    files: &'a [PathBuf],
+    cache: &'a Cache,
+    /// File to look at.
+    next: Counter,
+    /// Two per file.
+    steps: Counter,
+}
+
+impl Reading<'_> {
+    /// Both steps, by several threads; fails if not even one can be started. The files that could be read, in order.
+    fn read(&self) -> std::io::Result<(Arc<CodeBase>, Vec<Read>)> {
+        let (found, looks) = channel();
+        std::thread::scope(|scope| {
+            let (mut threads, mut second_step) = (Vec::new(), Vec::new());
+            for _ in 0..self.request.jobs.clamp(1, self.files.len().max(1)) {
+                let (go_on, may_go_on) = channel();
+                let found = found.clone();
+                let life = move || Thread::new(self).live(found, &may_go_on);
+                match Builder::new().stack_size(STACK).spawn_scoped(scope, life) {
+                    Ok(thread) => threads.push(thread),
+                    // Fewer threads do it, too.
+                    Err(error) if threads.is_empty() => return Err(error),
+                    Err(_) => break,
+                }
+                second_step.push(go_on);
+            }
+            // The first step is over when nobody can find anything more.
+            drop(found);
+            let (code_base, mut read) = CodeBase::of(in_order(looks));
+            self.steps.skip(read.len() + code_base.lost());
+            let code_base = Arc::new(code_base);
+            for go_on in second_step {
+                // A file is missing if its thread panicked, and that is told when it is joined.
+                if code_base.looks.len() == self.files.len() {
+                    let _ = go_on.send(code_base.clone());
+                }
+            }
+            read.extend(threads.into_iter().flat_map(joined));
+            read.sort_by_key(|file| file.at);
+            Ok((code_base, read))
+        })
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.files[at].display().to_string()
+    }
+
+    fn tell_progress(&self) {
+        let steps = self.steps.next() + 1;
+        (self.request.progress)(steps / 2, self.files.len());
+    }
+}
+
+fn in_order(looks: Receiver<(usize, Look)>) -> Vec<Look> {
+    let mut looks: Vec<(usize, Look)> = looks.into_iter().collect();
+    looks.sort_by_key(|(at, _)| *at);
+    looks.into_iter().map(|(_, look)| look).collect()
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}

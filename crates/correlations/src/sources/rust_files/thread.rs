@@ -1,0 +1,116 @@
+//! What one thread does: it takes files until there are no more, once for outlines and once for bodies.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CodeBase, Earlier, Look, Read, Reading};
+use crate::access_sets::FileSets;
+use crate::access_sets::c::hash;
+use crate::access_sets::rust::{Outline, Parsed, access_sets};
+use crate::sources::cache::Kept;
+
+/// What is kept of a file, for its bytes.
+#[derive(Serialize, Deserialize)]
+struct KnownFile<'a> {
+    outline: Cow<'a, Outline>,
+    /// What all files declared.
+    of_types: u64,
+    /// What they were by that.
+    sets: Cow<'a, FileSets>,
+}
+
+impl Kept for KnownFile<'static> {
+    fn is_sound(&self) -> bool {
+        self.sets.is_sound()
+    }
+}
+
+/// A thread, and the files that it has parsed.
+pub struct Thread<'a> {
+    reading: &'a Reading<'a>,
+    parsed: Vec<(usize, Parsed)>,
+}
+
+impl<'a> Thread<'a> {
+    pub fn new(reading: &'a Reading<'a>) -> Self {
+        Self { reading, parsed: Vec::new() }
+    }
+
+    /// The first step; and the second, once somebody says what came of the first.
+    pub fn live(
+        mut self,
+        found: Sender<(usize, Look)>,
+        may_go_on: &Receiver<Arc<CodeBase>>,
+    ) -> Vec<Read> {
+        self.look_at_files(&found);
+        drop(found);
+        may_go_on.recv().map_or_else(|_| Vec::new(), |code_base| self.read_bodies(&code_base))
+    }
+
+    fn look_at_files(&mut self, found: &Sender<(usize, Look)>) {
+        loop {
+            let at = self.reading.next.next();
+            let Some(path) = self.reading.files.get(at) else { break };
+            let look = self.look_at(at, path);
+            self.reading.tell_progress();
+            if found.send((at, look)).is_err() {
+                break;
+            }
+        }
+    }
+
+    fn look_at(&mut self, at: usize, path: &Path) -> Look {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => return Look { outline: Outline::lost(error), key: 0, earlier: None },
+        };
+        let key = hash(&bytes);
+        let known = self.reading.cache.get::<KnownFile<'static>>(&self.reading.name(at), key);
+        if let Some(KnownFile { outline, of_types, sets }) = known {
+            let earlier = Some(Earlier { bytes, of_types, sets: sets.into_owned() });
+            return Look { outline: outline.into_owned(), key, earlier };
+        }
+        let (outline, parsed) = Outline::of(&bytes);
+        if outline.is_lost {
+            self.keep(at, key, &outline, 0, &FileSets::default());
+        }
+        self.parsed.extend(parsed.map(|parsed| (at, parsed)));
+        Look { outline, key, earlier: None }
+    }
+
+    /// The files that this thread has parsed, then of those that were known and are not any more whichever is next.
+    fn read_bodies(&mut self, code_base: &CodeBase) -> Vec<Read> {
+        let mut read = Vec::new();
+        for (at, parsed) in std::mem::take(&mut self.parsed) {
+            read.push(self.read_body(at, &parsed, code_base));
+            self.reading.tell_progress();
+        }
+        loop {
+            let at = code_base.next.next();
+            let Some(look) = code_base.looks.get(at) else { break };
+            if let Some(earlier) = &look.earlier {
+                let (_, parsed) = Outline::of(&earlier.bytes);
+                read.extend(parsed.map(|parsed| self.read_body(at, &parsed, code_base)));
+                self.reading.tell_progress();
+            }
+        }
+        read
+    }
+
+    fn read_body(&self, at: usize, parsed: &Parsed, code_base: &CodeBase) -> Read {
+        let Look { outline, key, .. } = &code_base.looks[at];
+        let sets = access_sets(parsed, &code_base.types, &self.reading.files[at]);
+        self.keep(at, *key, outline, code_base.of_types, &sets);
+        Read { at, sets }
+    }
+
+    fn keep(&self, at: usize, key: u64, outline: &Outline, of_types: u64, sets: &FileSets) {
+        let (outline, sets) = (Cow::Borrowed(outline), Cow::Borrowed(sets));
+        let known = KnownFile { outline, of_types, sets };
+        self.reading.cache.keep(&self.reading.name(at), key, &known);
+    }
+}

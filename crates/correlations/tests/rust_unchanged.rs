@@ -1,0 +1,282 @@
+//! Rust files that have not changed are not parsed again, and nobody can tell by the result.
+
+mod rust_support;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rust_support::read_folder;
+use tempfile::TempDir;
+use unpick_correlations::{Request, Sources, WorkerCommand, read_sources};
+
+const QUEUE: &str = "
+    pub struct Queue { items: Vec<Job>, open: bool, next: usize }
+    impl Queue {
+        fn push(&mut self, job: Job) { self.items.push(job); self.next += 1; }
+        fn run(&mut self) { if self.open { self.items[0].done = true; } }
+    }";
+const JOB: &str = "
+    pub struct Job { done: bool, state: State }
+    pub type State = Phase;
+    enum Phase { Idle, Busy { since: u64 } }
+    fn reset(job: &mut Job) { job.done = false; helper(); }
+    fn helper() { COUNT.fetch_add(1, Relaxed); }
+    static COUNT: AtomicUsize = AtomicUsize::new(0);";
+const USER: &str = "
+    fn user(queue: &mut Queue, job: &Job) {
+        queue.open = job.done;
+        if let Phase::Busy { since } = &job.state { queue.next = *since as usize; }
+        helper();
+    }
+    fn helper() {}";
+
+/// Sources, and a cache beside them.
+struct Scene {
+    sources: TempDir,
+    cache: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene =
+            Self { sources: tempfile::tempdir().unwrap(), cache: tempfile::tempdir().unwrap() };
+        scene.write("job.rs", JOB);
+        scene.write("queue.rs", QUEUE);
+        scene.write("user.rs", USER);
+        scene
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.sources.path().join(name), text).unwrap();
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.sources.path().join(name)).unwrap();
+    }
+
+    fn read(&self) -> Sources {
+        read_folder(self.sources.path(), Some(self.cache.path()), 3)
+    }
+
+    /// Reads with the cache, and by one thread without: how many files were as before.
+    #[track_caller]
+    fn unchanged(&self) -> usize {
+        let with = self.read();
+        assert_same(&with, &read_folder(self.sources.path(), None, 1));
+        with.files_unchanged
+    }
+}
+
+#[track_caller]
+fn assert_same(one: &Sources, other: &Sources) {
+    assert_eq!(one.sets, other.sets);
+    assert_eq!(one.missing, other.missing);
+    assert_eq!((one.files, one.lines), (other.files, other.lines));
+}
+
+#[test]
+fn the_second_time_nothing_is_parsed() {
+    let scene = Scene::new();
+    assert_eq!(scene.unchanged(), 0);
+    assert_eq!(scene.unchanged(), 3);
+}
+
+#[test]
+fn who_edits_a_body_has_one_file_parsed() {
+    let scene = Scene::new();
+    scene.read();
+    scene.write("queue.rs", QUEUE.replace("self.next += 1", "self.open = true;\n self.next = 2"));
+    assert_eq!(scene.unchanged(), 2);
+    assert_eq!(scene.unchanged(), 3);
+}
+
+#[test]
+fn who_edits_a_type_has_all_files_parsed() {
+    for (before, after) in [
+        ("done: bool", "finished: bool"),
+        ("State = Phase", "State = Job"),
+        ("Busy { since: u64 }", "Busy { until: u64 }"),
+        ("static COUNT", "static HITS"),
+        ("fn reset(job: &mut Job)", "fn reset(job: &mut Job) -> Queue"),
+    ] {
+        let scene = Scene::new();
+        scene.read();
+        let edited = JOB.replace(before, after);
+        assert_ne!(edited, JOB);
+        scene.write("job.rs", edited);
+        assert_eq!(scene.unchanged(), 0, "{after}");
+        assert_eq!(scene.unchanged(), 3, "{after}");
+    }
+}
+
+#[test]
+fn a_change_of_types_shows_in_files_that_did_not_change() {
+    let scene = Scene::new();
+    let variables = |sources: &Sources| {
+        let user = sources.sets.iter().find(|sets| sets.files[0].ends_with("user.rs")).unwrap();
+        user.variables.clone()
+    };
+    assert!(variables(&scene.read()).contains(&"Job::done".to_owned()));
+    scene.write("job.rs", JOB.replace("done: bool", "finished: bool"));
+    assert!(!variables(&scene.read()).contains(&"Job::done".to_owned()));
+}
+
+#[test]
+fn files_come_and_go_and_functions_by_one_name_are_told_apart() {
+    let scene = Scene::new();
+    scene.read();
+    scene.write("another.rs", "fn helper() { COUNT.load(Relaxed); }\nfn call() { helper(); }");
+    assert_eq!(scene.unchanged(), 0);
+    assert_eq!(scene.unchanged(), 4);
+    scene.remove("another.rs");
+    assert_eq!(scene.unchanged(), 0);
+    // What declares nothing concerns nobody else.
+    scene.write("another.rs", "use std::fmt;");
+    assert_eq!(scene.unchanged(), 3);
+    scene.remove("another.rs");
+    assert_eq!(scene.unchanged(), 3);
+}
+
+#[test]
+fn files_that_do_not_parse_are_told_each_time_and_tried_once() {
+    let scene = Scene::new();
+    scene.write("lost.rs", "fn f( {");
+    scene.write("latin.rs", b"fn f() { let x = \"\xff\"; }");
+    scene.write("partly.rs", "fn f(q: &mut Queue) { q.open = true; }\nfn g( {\n");
+    scene.write("empty.rs", "");
+    let first = scene.read();
+    assert_eq!(first.missing.len(), 3, "{:?}", first.missing);
+    assert_eq!(scene.unchanged(), 7);
+    scene.write("partly.rs", "fn f(q: &mut Queue) { q.open = false; }\nfn g( {\n\n");
+    assert_eq!(scene.unchanged(), 6);
+    scene.write("lost.rs", "fn f() {}");
+    assert_eq!(scene.unchanged(), 1, "what cannot be read asks for no types");
+}
+
+#[test]
+fn what_is_kept_and_damaged_is_ignored_and_replaced() {
+    let scene = Scene::new();
+    scene.read();
+    let kept: Vec<_> = fs::read_dir(scene.cache.path()).unwrap().flatten().collect();
+    assert_eq!(kept.len(), 3);
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [Damage; 4] = [
+        |bytes| bytes.truncate(bytes.len() / 2),
+        |bytes| *bytes.last_mut().unwrap() = b' ',
+        |bytes| {
+            let at = bytes.windows(5).position(|word| word == b"false").unwrap();
+            bytes[at..at + 5].copy_from_slice(b"true ");
+        },
+        |bytes| bytes.clear(),
+    ];
+    for damage in damages {
+        let path = kept[1].path();
+        let mut bytes = fs::read(&path).unwrap();
+        damage(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(scene.unchanged(), 2);
+        assert_eq!(scene.unchanged(), 3);
+    }
+}
+
+#[test]
+fn without_a_folder_to_write_to_all_is_read_each_time() {
+    let scene = Scene::new();
+    let file = scene.cache.path().join("file");
+    fs::write(&file, "").unwrap();
+    for _ in 0..2 {
+        let sources = read_folder(scene.sources.path(), Some(&file), 2);
+        assert_same(&sources, &read_folder(scene.sources.path(), None, 1));
+        assert_eq!(sources.files_unchanged, 0);
+    }
+}
+
+/// The last word about progress.
+fn last_told(folder: &Path, cache: &Path) -> (usize, usize) {
+    let last = Mutex::new((0, 0));
+    read_sources(&Request {
+        paths: vec![folder.to_path_buf()],
+        cache: Some(cache.to_path_buf()),
+        worker: WorkerCommand { program: "/nowhere".into(), arguments: vec![] },
+        jobs: 2,
+        time_limit: Duration::from_secs(60),
+        seen_flags: &|_| None,
+        progress: &|done, all| {
+            let mut last = last.lock().unwrap();
+            *last = (last.0.max(done), all);
+        },
+    })
+    .unwrap();
+    last.into_inner().unwrap()
+}
+
+#[test]
+fn progress_ends_with_all_files() {
+    let scene = Scene::new();
+    let last = || last_told(scene.sources.path(), scene.cache.path());
+    scene.write("lost.rs", "fn f( {");
+    assert_eq!(last(), (4, 4));
+    scene.write("user.rs", USER.replace("helper();", ""));
+    assert_eq!(last(), (4, 4), "one is parsed");
+    scene.write("job.rs", JOB.replace("done: bool", "finished: bool"));
+    assert_eq!(last(), (4, 4), "all are parsed");
+}
+
+#[test]
+fn a_file_that_is_nested_deeply_is_read() {
+    const DEPTH: usize = 3_000;
+    let folder = tempfile::tempdir().unwrap();
+    let value = "(".repeat(DEPTH) + "1" + &")".repeat(DEPTH);
+    let nested = "Vec<".repeat(DEPTH) + "u8" + &">".repeat(DEPTH);
+    let text = format!("struct S {{ x: u32, y: {nested} }}\nfn f(s: &mut S) {{ s.x = {value}; }}");
+    fs::write(folder.path().join("a.rs"), text).unwrap();
+    let cache = tempfile::tempdir().unwrap();
+    for unchanged in [0, 1] {
+        let sources = read_folder(folder.path(), Some(cache.path()), 2);
+        assert_eq!(sources.missing, Vec::<String>::new());
+        assert_eq!(sources.sets[0].functions[0].accesses.len(), 1);
+        assert_eq!(sources.files_unchanged, unchanged);
+    }
+}
+
+/// Parts of files: types that fit to each other or not, and bodies that ask for them.
+const PARTS: [&str; 12] = [
+    "struct A { x: u32, y: B }\n",
+    "struct A { x: Vec<B>, z: u32 }\n",
+    "struct B { x: u32, w: A }\n",
+    "type B = A;\n",
+    "enum E { V { x: u32 }, W(A) }\n",
+    "static N: Mutex<A> = Mutex::new(A);\n",
+    "impl A { fn get(&mut self) -> &mut B { self.x = 1; &mut self.y } }\n",
+    "impl A { fn get(&self) -> u32 { self.z } }\n",
+    "fn f(a: &mut A) { a.get().w.x = 1; a.y.x += 2; g(); }\n",
+    "fn g() { let n = N.lock().unwrap(); n.x = n.z; unknown().w = 1; }\n",
+    "fn f(e: E) { if let E::V { x } = e { N.lock().unwrap().z = x; } }\n",
+    "fn broken( {\n",
+];
+
+fn file() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&PARTS[..]), 0..4).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_edited_the_cache_does_not_show(
+        edits in prop::collection::vec((0_usize..4, prop::option::weighted(0.8, file())), 1..10),
+    ) {
+        let scene = Scene::new();
+        for (number, text) in edits {
+            let name = format!("{number}.rs");
+            match text {
+                Some(text) => scene.write(&name, text),
+                None => drop(fs::remove_file(scene.sources.path().join(name))),
+            }
+            scene.unchanged();
+        }
+    }
+}
