@@ -164,7 +164,7 @@ fn unchanged_files_are_not_read_again_and_a_changed_header_counts() {
 }
 
 #[test]
-fn unchanged_rust_is_not_read_again_and_a_changed_type_concerns_all() {
+fn unchanged_rust_is_not_read_again_and_a_changed_type_concerns_who_uses_it() {
     let (used, types) = ("fn f(t: &mut T) { t.y = 1; }", "struct T { y: u32 }\nfn g() {}");
     let scene = Scene::with(&[
         ("src/cache.rs", &cache_in_rust()),
@@ -185,8 +185,10 @@ fn unchanged_rust_is_not_read_again_and_a_changed_type_concerns_all() {
     let write = |name: &str, text: &str| fs::write(scene.0.path().join(name), text).unwrap();
     write("src/used.rs", "fn f(t: &mut T) { t.y = 1; t.y += 2; }");
     assert_eq!(unchanged(&scene.json(&["src"])), 3, "a body was changed");
-    write("src/types.rs", "struct T { x: u32, y: u32 }\nfn g() {}");
-    assert_eq!(unchanged(&scene.json(&["src"])), 1, "a type was changed");
+    write("src/types.rs", "struct T { x: u32, y: u32 }\nfn g() {}\nfn h() {}");
+    assert_eq!(unchanged(&scene.json(&["src"])), 3, "nobody uses what was added");
+    write("src/types.rs", "struct T { x: u32, y: Vec<u32> }\nfn g() {}");
+    assert_eq!(unchanged(&scene.json(&["src"])), 2, "a type was changed");
     assert_eq!(unchanged(&scene.json(&["src", "--no-cache"])), 0);
 }
 

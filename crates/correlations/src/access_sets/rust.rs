@@ -9,6 +9,7 @@
 //! Invents writes where a method that is called like one of the standard library's changes nothing.
 //! Cost    one parse per file.
 
+mod asked;
 mod body;
 mod conditions;
 mod declarations;
@@ -27,6 +28,8 @@ use std::path::Path;
 
 use super::c::hash;
 use super::{FileSets, SetsBuilder};
+use asked::Asked;
+pub use asked::Reliance;
 use body::Bodies;
 pub use outline::{Outline, Parsed};
 pub use types::Types;
@@ -35,11 +38,12 @@ pub fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
 }
 
-/// What the functions of a file do, by the types of all files. Their keys are those of their names: [`tell_apart`].
-pub fn access_sets(parsed: &Parsed, types: &Types, path: &Path) -> FileSets {
-    let mut sets = SetsBuilder::default();
-    Bodies::new(types, &mut sets, path).items(&parsed.items);
-    sets.finish()
+/// What the functions of a file do, by the types of all files; and what of these it relies on. Functions by one name have
+/// one key: [`tell_apart`].
+pub fn access_sets(parsed: &Parsed, types: &Types, path: &Path) -> (FileSets, Reliance) {
+    let (mut sets, types) = (SetsBuilder::default(), Asked::of(types));
+    Bodies::new(&types, &mut sets, path).items(&parsed.items);
+    (sets.finish(), types.reliance())
 }
 
 /// Functions by one name are told apart by their places. Who calls one of them calls that of its own file, if it has one only.

@@ -16,8 +16,8 @@ fn finish(stats: &Mutex<Stats>) {
 
 fn sets() -> Vec<FileSets> {
     let (outline, parsed) = rust::Outline::of(SOURCE.as_bytes());
-    let (types, _) = rust::Types::of_outlines(std::iter::once(&outline));
-    let sets = rust::access_sets(&parsed.unwrap(), &types, Path::new("/src/a.rs"));
+    let types = rust::Types::of_outlines(std::iter::once(&outline));
+    let (sets, _) = rust::access_sets(&parsed.unwrap(), &types, Path::new("/src/a.rs"));
     vec![outline.completed(sets)]
 }
 

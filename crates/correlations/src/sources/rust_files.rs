@@ -2,11 +2,11 @@
 //!
 //! Takes   paths, in order; the cache.      Gives  access sets in the order of the paths, whoever read them.
 //! Misses  files that are nested too deeply for [`STACK`]: they end the program.
-//! Cost    a file is parsed if it has changed, or if what all files together declare has.
+//! Cost    a file is parsed if it has changed, or if something has that it asks for of the types of all files.
 //!
-//! Two steps, because what a body touches depends on the types of all files. First each file's outline, made anew or known by
-//! the hash of its bytes; then its access sets, made anew or known by the hash of all outlines. Syntax trees cannot leave
-//! their thread, so who parsed a file in the first step reads its bodies in the second.
+//! Two steps, because what a body touches depends on the types of all files. First each file's outline, made anew or known
+//! for its bytes; then its access sets, made anew or known, if the types would still answer what they were asked then. Syntax
+//! trees cannot leave their thread, so who parsed a file in the first step reads its bodies in the second.
 
 mod thread;
 
@@ -20,7 +20,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 use super::cache::Cache;
 use super::{Request, Sources};
 use crate::access_sets::FileSets;
-use crate::access_sets::rust::{Outline, Types, tell_apart};
+use crate::access_sets::rust::{Outline, Reliance, Types, tell_apart};
 use thread::Thread;
 
 /// Of each thread: syn goes some calls deeper for each bracket, and what programs write is nested deeply.
@@ -75,9 +75,9 @@ struct Look {
 /// A file that has not changed.
 struct Earlier {
     bytes: Vec<u8>,
-    /// By what was declared then.
-    of_types: u64,
     sets: FileSets,
+    /// The sets are as they were if it holds.
+    relies_on: Reliance,
 }
 
 /// What came of a file.
@@ -91,28 +91,26 @@ struct Read {
 struct CodeBase {
     looks: Vec<Look>,
     types: Types,
-    /// Of all that is declared.
-    of_types: u64,
-    /// Files that need no second step, because they and the types are as they were.
+    /// Files that need no second step, because they and what they rely on are as they were.
     unchanged: usize,
-    /// File to read if it was known, and the types have changed.
+    /// File to read if it was known, and what it relies on has changed.
     next: Counter,
 }
 
 impl CodeBase {
     /// With the files that need no second step.
     fn of(mut looks: Vec<Look>) -> (Self, Vec<Read>) {
-        let (types, of_types) = Types::of_outlines(looks.iter().map(|look| &look.outline));
+        let types = Types::of_outlines(looks.iter().map(|look| &look.outline));
         let (mut unchanged, mut read) = (0, Vec::new());
         for (at, look) in looks.iter_mut().enumerate() {
             let is_lost = look.outline.is_lost;
-            let is_same = |earlier: &mut Earlier| is_lost || earlier.of_types == of_types;
+            let is_same = |earlier: &mut Earlier| is_lost || earlier.relies_on.holds_for(&types);
             if let Some(earlier) = look.earlier.take_if(is_same) {
                 unchanged += 1;
                 read.extend((!is_lost).then_some(Read { at, sets: earlier.sets }));
             }
         }
-        (Self { looks, types, of_types, unchanged, next: Counter::default() }, read)
+        (Self { looks, types, unchanged, next: Counter::default() }, read)
     }
 
     /// Files of which nothing can be read: there is no second step for them, either.

@@ -6,14 +6,14 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 use syn::{Block, FnArg, ImplItem, Item, Signature, TraitItem};
 
+use super::asked::Asked;
 use super::scope::{Local, Locals};
 use super::type_names::known_type;
-use super::types::Types;
 use crate::access_sets::SetsBuilder;
 use crate::access_sets::c::hash;
 
 pub struct Bodies<'a> {
-    pub types: &'a Types,
+    pub types: &'a Asked<'a>,
     pub sets: &'a mut SetsBuilder,
     file: u32,
     /// The type whose `impl` it is.
@@ -22,7 +22,7 @@ pub struct Bodies<'a> {
 }
 
 impl<'a> Bodies<'a> {
-    pub fn new(types: &'a Types, sets: &'a mut SetsBuilder, path: &Path) -> Self {
+    pub fn new(types: &'a Asked<'a>, sets: &'a mut SetsBuilder, path: &Path) -> Self {
         let file = sets.file(&path.to_string_lossy());
         Self { types, sets, file, this: None, locals: Locals::default() }
     }

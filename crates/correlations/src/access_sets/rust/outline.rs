@@ -11,7 +11,6 @@ use super::declarations::{Declaration, declarations_in};
 use super::salvage::salvage;
 use super::types::Types;
 use crate::access_sets::FileSets;
-use crate::access_sets::c::hash;
 
 /// A file as syn sees it. It stays in the thread that made it.
 pub struct Parsed {
@@ -27,8 +26,6 @@ pub struct Outline {
     /// Whether nothing of it could be parsed.
     pub is_lost: bool,
     declarations: Vec<Declaration>,
-    /// Of the declarations.
-    hash: u64,
 }
 
 impl Outline {
@@ -57,9 +54,7 @@ impl Outline {
 
     fn read(lines: usize, trouble: Option<String>, items: Vec<Item>) -> (Self, Option<Parsed>) {
         let declarations = declarations_in(&items);
-        let text = serde_json::to_vec(&declarations).expect("names and numbers can be written");
-        let hash = hash(&text);
-        let outline = Self { lines, trouble, is_lost: false, declarations, hash };
+        let outline = Self { lines, trouble, is_lost: false, declarations };
         (outline, Some(Parsed { items }))
     }
 
@@ -76,11 +71,8 @@ impl Outline {
 }
 
 impl Types {
-    /// What files declare together, and a number that is another one if that is something else.
-    pub fn of_outlines<'o>(outlines: impl Iterator<Item = &'o Outline> + Clone) -> (Self, u64) {
-        // One that declares nothing may come and go.
-        let hashes = outlines.clone().filter(|outline| !outline.declarations.is_empty());
-        let hashes: Vec<u8> = hashes.flat_map(|outline| outline.hash.to_le_bytes()).collect();
-        (Self::of(outlines.flat_map(|outline| &outline.declarations)), hash(&hashes))
+    /// What files declare together.
+    pub fn of_outlines<'o>(outlines: impl Iterator<Item = &'o Outline>) -> Self {
+        Self::of(outlines.flat_map(|outline| &outline.declarations))
     }
 }

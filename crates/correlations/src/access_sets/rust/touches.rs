@@ -31,7 +31,7 @@ impl Bodies<'_> {
             Expr::Path(path) => {
                 let name = path.path.segments.last().map(|last| last.ident.to_string());
                 let is_static =
-                    |name: &String| self.types.is_static(name) && self.locals.get(name).is_none();
+                    |name: &String| self.locals.get(name).is_none() && self.types.is_static(name);
                 if let Some(name) = name.filter(is_static) {
                     self.record(&name, bits, expression.span());
                 }

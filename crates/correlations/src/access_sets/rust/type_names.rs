@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use syn::{GenericArgument, PathArguments, ReturnType, Type};
 
 /// The type of a value, as far as fields go.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Known {
     /// Without references, smart pointers, locks and parameters.
     pub name: String,

@@ -1,6 +1,10 @@
 //! What is known of a code base's types: their fields and methods, its statics and functions.
+//!
+//! Each question about them has a number, and so has its answer: who keeps the numbers of both can tell later whether it
+//! would be told the same again.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::declarations::Declaration;
 use super::type_names::Known;
@@ -9,21 +13,38 @@ use super::type_names::Known;
 #[derive(Default)]
 pub struct Types {
     /// Per type, its fields with their types. A variant of an enumeration is a type: `Shape::Circle`.
-    fields: HashMap<String, HashMap<String, Option<Known>>>,
+    pub(super) fields: HashMap<String, HashMap<String, Option<Known>>>,
     /// Per field name, the types that have one.
-    owners: HashMap<String, HashSet<String>>,
-    statics: HashMap<String, Option<Known>>,
-    aliases: HashMap<String, Known>,
+    pub(super) owners: HashMap<String, HashSet<String>>,
+    pub(super) statics: HashMap<String, Option<Known>>,
+    pub(super) aliases: HashMap<String, Known>,
     /// `Type::method` and plain functions.
-    functions: HashMap<String, Function>,
+    pub(super) functions: HashMap<String, Function>,
     /// Enumerations by variant, where only one has a variant of that name.
-    variants: HashMap<String, Option<String>>,
+    pub(super) variants: HashMap<String, Option<String>>,
+    /// By the numbers of questions; what is not here has no answer.
+    answers: HashMap<u64, u64>,
 }
 
 /// What a function's first line says.
-struct Function {
-    changes_its_object: bool,
-    gives: Option<Known>,
+#[derive(Hash)]
+pub struct Function {
+    pub changes_its_object: bool,
+    pub gives: Option<Known>,
+}
+
+/// What can be asked about the types of a code base.
+#[derive(Hash)]
+pub enum Question<'q> {
+    /// Whether it has fields.
+    Type(&'q str),
+    Field(&'q str, &'q str),
+    /// Of a field's name: the only type that has one.
+    Owner(&'q str),
+    Static(&'q str),
+    Alias(&'q str),
+    Function(&'q str),
+    Variant(&'q str),
 }
 
 impl Types {
@@ -31,6 +52,7 @@ impl Types {
     pub fn of<'d>(all: impl IntoIterator<Item = &'d Declaration>) -> Self {
         let mut types = Self::default();
         all.into_iter().for_each(|one| types.learn(one));
+        types.answers = types.all_answers();
         types
     }
 
@@ -56,68 +78,44 @@ impl Types {
         }
     }
 
-    pub fn is_static(&self, name: &str) -> bool {
-        self.statics.contains_key(name)
+    /// The only type that has a field by that name.
+    pub fn only_owner(&self, field: &str) -> Option<&str> {
+        let mut owners = self.owners.get(field)?.iter();
+        owners.next().filter(|_| owners.next().is_none()).map(String::as_str)
     }
 
-    pub fn static_type(&self, name: &str) -> Option<Known> {
-        Some(self.resolved(self.statics.get(name)?.clone()?))
-    }
-
-    /// The type that a field belongs to: that of the value if it is known, or the only one with such a field.
-    pub fn owner<'a>(&'a self, value: Option<&'a str>, field: &str) -> Option<&'a str> {
-        if let Some(of) = value {
-            let is_own = |of: &str| self.fields.get(of).is_some_and(|all| all.contains_key(field));
-            return is_own(of).then_some(of);
-        }
-        let owners = self.owners.get(field)?;
-        // Places in a tuple have no name of their own.
-        let has_name = field.parse::<usize>().is_err();
-        (has_name && owners.len() == 1).then(|| owners.iter().next().map(String::as_str)).flatten()
-    }
-
-    /// The type of a field.
-    pub fn field_type(&self, owner: &str, field: &str) -> Option<Known> {
-        Some(self.resolved(self.fields.get(owner)?.get(field)?.clone()?))
-    }
-
-    /// The type that a name stands for.
-    pub fn resolved(&self, known: Known) -> Known {
-        match self.aliases.get(&known.name) {
-            Some(meant) => meant.clone(),
-            None => known,
-        }
-    }
-
-    /// What a function of the code base gives.
-    pub fn result_of(&self, function: &str) -> Option<Known> {
-        Some(self.resolved(self.functions.get(function)?.gives.clone()?))
-    }
-
-    /// Whether a method of the code base changes its object; nothing if there is no such method.
-    pub fn changes_its_object(&self, of: &str, method: &str) -> Option<bool> {
-        self.functions.get(&format!("{of}::{method}")).map(|one| one.changes_its_object)
-    }
-
-    /// The type whose fields a pattern or literal names: `Stats`, `Shape::Circle`, `Circle` where it is the only one.
-    pub fn of_path(&self, path: &syn::Path, this: Option<&str>) -> Option<String> {
-        let parts: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
-        let last = parts.last()?;
-        let last = if last == "Self" { this?.to_owned() } else { last.clone() };
-        if let Some(outer) = parts.len().checked_sub(2).map(|at| &parts[at]) {
-            let outer = if outer == "Self" { this? } else { outer };
-            let variant = format!("{outer}::{last}");
-            if self.fields.contains_key(&variant) {
-                return Some(variant);
+    fn all_answers(&self) -> HashMap<u64, u64> {
+        let mut all = HashMap::new();
+        let mut add = |question: Question<'_>, answer| {
+            all.insert(number(&question), answer);
+        };
+        for (owner, fields) in &self.fields {
+            add(Question::Type(owner), 1);
+            for (field, of) in fields {
+                add(Question::Field(owner, field), number(of));
             }
         }
-        if self.fields.contains_key(&last) {
-            return Some(last);
+        for field in self.owners.keys() {
+            add(Question::Owner(field), number(&self.only_owner(field)));
         }
-        if let Some(Some(variant)) = self.variants.get(&last) {
-            return Some(variant.clone());
-        }
-        let meant = self.aliases.get(&last)?;
-        self.fields.contains_key(&meant.name).then(|| meant.name.clone())
+        self.statics.iter().for_each(|(name, of)| add(Question::Static(name), number(of)));
+        self.aliases.iter().for_each(|(name, of)| add(Question::Alias(name), number(of)));
+        self.functions.iter().for_each(|(name, one)| add(Question::Function(name), number(one)));
+        self.variants.iter().for_each(|(name, of)| add(Question::Variant(name), number(of)));
+        all
     }
+
+    /// A number that is another one if the answer to one of these questions is.
+    pub fn answers_to(&self, questions: &[u64]) -> u64 {
+        let answers: Vec<u64> =
+            questions.iter().map(|asked| self.answers.get(asked).copied().unwrap_or(0)).collect();
+        number(&answers)
+    }
+}
+
+/// The same in every process; made with another standard library it may be another, and then nothing that was kept fits.
+pub fn number(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
 }

@@ -10,17 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::{CodeBase, Earlier, Look, Read, Reading};
 use crate::access_sets::FileSets;
 use crate::access_sets::c::hash;
-use crate::access_sets::rust::{Outline, Parsed, access_sets};
+use crate::access_sets::rust::{Outline, Parsed, Reliance, access_sets};
 use crate::sources::cache::Kept;
 
 /// What is kept of a file, for its bytes.
 #[derive(Serialize, Deserialize)]
 struct KnownFile<'a> {
     outline: Cow<'a, Outline>,
-    /// What all files declared.
-    of_types: u64,
-    /// What they were by that.
     sets: Cow<'a, FileSets>,
+    /// Of the types of all files.
+    relies_on: Reliance,
 }
 
 impl Kept for KnownFile<'static> {
@@ -70,13 +69,13 @@ impl<'a> Thread<'a> {
         };
         let key = hash(&bytes);
         let known = self.reading.cache.get::<KnownFile<'static>>(&self.reading.name(at), key);
-        if let Some(KnownFile { outline, of_types, sets }) = known {
-            let earlier = Some(Earlier { bytes, of_types, sets: sets.into_owned() });
+        if let Some(KnownFile { outline, sets, relies_on }) = known {
+            let earlier = Some(Earlier { bytes, sets: sets.into_owned(), relies_on });
             return Look { outline: outline.into_owned(), key, earlier };
         }
         let (outline, parsed) = Outline::of(&bytes);
         if outline.is_lost {
-            self.keep(at, key, &outline, 0, &FileSets::default());
+            self.keep(at, key, &outline, &FileSets::default(), Reliance::default());
         }
         self.parsed.extend(parsed.map(|parsed| (at, parsed)));
         Look { outline, key, earlier: None }
@@ -103,14 +102,14 @@ impl<'a> Thread<'a> {
 
     fn read_body(&self, at: usize, parsed: &Parsed, code_base: &CodeBase) -> Read {
         let Look { outline, key, .. } = &code_base.looks[at];
-        let sets = access_sets(parsed, &code_base.types, &self.reading.files[at]);
-        self.keep(at, *key, outline, code_base.of_types, &sets);
+        let (sets, relies_on) = access_sets(parsed, &code_base.types, &self.reading.files[at]);
+        self.keep(at, *key, outline, &sets, relies_on);
         Read { at, sets }
     }
 
-    fn keep(&self, at: usize, key: u64, outline: &Outline, of_types: u64, sets: &FileSets) {
+    fn keep(&self, at: usize, key: u64, outline: &Outline, sets: &FileSets, relies_on: Reliance) {
         let (outline, sets) = (Cow::Borrowed(outline), Cow::Borrowed(sets));
-        let known = KnownFile { outline, of_types, sets };
+        let known = KnownFile { outline, sets, relies_on };
         self.reading.cache.keep(&self.reading.name(at), key, &known);
     }
 }
