@@ -9,10 +9,11 @@ use unpick_problem::Problem;
 use crate::{failed, openssl};
 
 /// What cargo is asked for; exact, because judgements and plants are about these lines.
-const PACKAGES: [(&str, &str); 3] = [
+const PACKAGES: [(&str, &str); 4] = [
     ("libsqlite3-sys", "=0.35.0"),
     ("librocksdb-sys", "=0.17.3+10.4.2"),
     ("openssl-src", "=400.0.2+4.0.3"),
+    ("tokio", "=1.54.1"),
 ];
 
 /// Copies what is needed of a package.
@@ -29,8 +30,12 @@ impl Base {
         fs::create_dir_all(folder).map_err(|error| failed("no folder", error))?;
         let folder = folder.canonicalize().map_err(|error| failed("no folder", error))?;
         let sources = fetch(&folder.join("fetch"))?;
-        let makers: [(&'static str, Maker); 3] =
-            [("sqlite", make_sqlite), ("rocksdb", make_rocksdb), ("openssl", openssl::make)];
+        let makers: [(&'static str, Maker); 4] = [
+            ("sqlite", make_sqlite),
+            ("rocksdb", make_rocksdb),
+            ("openssl", openssl::make),
+            ("tokio", make_tokio),
+        ];
         let mut bases = Vec::new();
         for ((name, make), source) in makers.into_iter().zip(&sources) {
             if only.is_some_and(|only| only != name) {
@@ -109,6 +114,11 @@ fn make_rocksdb(source: &Path, goal: &Path) -> std::io::Result<()> {
     };
     let entries: Vec<serde_json::Value> = sources.iter().map(entry).collect();
     fs::write(goal.join("compile_commands.json"), serde_json::to_vec(&entries)?)
+}
+
+/// All that is Rust in it, tests included.
+fn make_tokio(source: &Path, goal: &Path) -> std::io::Result<()> {
+    copy_tree(source, goal, &|path| path.extension().is_some_and(|extension| extension == "rs"))
 }
 
 pub fn copy_tree(from: &Path, to: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> std::io::Result<()> {

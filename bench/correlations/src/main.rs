@@ -1,6 +1,6 @@
 //! Correlations benchmark: how fast sources are read, how many correlations are true, whether forgotten updates are found.
 //!
-//! Takes   SQLite, RocksDB and OpenSSL as cargo fetches them, the `unpick` command, `judged.toml` and `planted.toml`.
+//! Takes   SQLite, RocksDB, OpenSSL and Tokio as cargo fetches them, the `unpick` command, `judged.toml` and `planted.toml`.
 //! Gives   lines per second, memory, shares and ranks; with targets; on the terminal and (with `--out`) as a section of docs/RESULTS.md.
 //! Misses  how times vary: everything is measured once.
 //! Cost    some minutes, most of them for RocksDB.
@@ -25,7 +25,7 @@ use crate::bases::Base;
 /// How fast, how true, how useful `unpick correlate` is.
 #[derive(Parser)]
 struct Options {
-    /// Only this code base: sqlite, rocksdb or openssl
+    /// Only this code base: sqlite, rocksdb, openssl or tokio
     #[arg(long)]
     only: Option<String>,
     /// Where code bases are put
@@ -57,12 +57,13 @@ fn run(options: &Options) -> Result<(), Problem> {
     let mut results = Vec::new();
     for base in Base::all(options.only.as_deref(), &options.folder)? {
         let measured = measured::correlate(&options.unpick, &base.folder, &options.folder)?;
+        let again = measured::correlate_again(&options.unpick, &base.folder, &options.folder)?;
         let verdicts = judged::judge(base.name, &measured.list, options.seed)?;
         if options.unjudged || options.unjudged_blind {
             verdicts.print_unjudged(options.unjudged_blind);
         }
         let ranks = planted::find(&options.unpick, &base, &options.folder)?;
-        results.push(report::Result { name: base.name, measured, verdicts, ranks });
+        results.push(report::Result { name: base.name, measured, again, verdicts, ranks });
     }
     let section = report::section(&results, &load_before);
     println!("{section}");

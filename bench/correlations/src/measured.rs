@@ -1,7 +1,7 @@
 //! One call of `unpick correlate`, with the processor time and memory of all its processes.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -22,12 +22,21 @@ pub struct Measured {
 
 /// Reads a code base with an empty cache.
 pub fn correlate(unpick: &Path, base: &Path, folder: &Path) -> Result<Measured, Problem> {
-    let json = folder.join("list.json");
-    let store = folder.join("store");
+    let store = store_in(folder);
     // What was read an earlier time would not be measured.
     if store.is_dir() {
         fs::remove_dir_all(&store).map_err(|error| failed("the store stays", error))?;
     }
+    correlate_again(unpick, base, folder)
+}
+
+fn store_in(folder: &Path) -> PathBuf {
+    folder.join("store")
+}
+
+/// Reads a code base with the cache as it is.
+pub fn correlate_again(unpick: &Path, base: &Path, folder: &Path) -> Result<Measured, Problem> {
+    let (json, store) = (folder.join("list.json"), store_in(folder));
     let begin = Instant::now();
     // The shell's `times` has those of all processes that ended.
     let mut child = Command::new("sh")

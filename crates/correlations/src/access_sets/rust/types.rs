@@ -15,7 +15,7 @@ pub struct Types {
     /// Per type, its fields with their types. A variant of an enumeration is a type: `Shape::Circle`.
     pub(super) fields: HashMap<String, HashMap<String, Option<Known>>>,
     /// Per field name, the types that have one.
-    pub(super) owners: HashMap<String, HashSet<String>>,
+    owners: HashMap<String, HashSet<String>>,
     pub(super) statics: HashMap<String, Option<Known>>,
     pub(super) aliases: HashMap<String, Known>,
     /// `Type::method` and plain functions.
