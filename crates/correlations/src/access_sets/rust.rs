@@ -17,6 +17,7 @@ mod methods;
 mod outline;
 mod salvage;
 mod scope;
+mod starts;
 mod touches;
 mod type_names;
 mod types;

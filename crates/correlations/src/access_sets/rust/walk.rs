@@ -1,12 +1,12 @@
 //! Bodies of functions: which fields and statics they touch, in the order of statements.
 
 use syn::parse::{ParseStream, Parser};
-use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Pat, Stmt, Token, UnOp};
 
 use super::body::{Bodies, line_of};
 use super::scope::Local;
+use super::starts::{start_of, start_of_statement};
 use super::type_names::Known;
 use crate::access_sets::c::hash;
 use crate::access_sets::kind;
@@ -23,7 +23,7 @@ impl Bodies<'_> {
                 self.visit_expr(guard);
                 self.enter(guard, true);
             }
-            self.sets.next_statement_at(line_of(arm.body.span()));
+            self.sets.next_statement_at(line_of(start_of(&arm.body)));
             self.visit_expr(&arm.body);
             self.sets.leave_conditions(held);
             self.locals.back_to(mark);
@@ -77,7 +77,7 @@ impl Visit<'_> for Bodies<'_> {
     }
 
     fn visit_stmt(&mut self, statement: &Stmt) {
-        self.sets.next_statement_at(line_of(statement.span()));
+        self.sets.next_statement_at(line_of(start_of_statement(statement)));
         match statement {
             Stmt::Item(item) => self.items(std::slice::from_ref(item)),
             Stmt::Local(local) => {
