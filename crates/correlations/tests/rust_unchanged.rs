@@ -277,6 +277,22 @@ fn a_file_that_is_nested_deeply_is_read() {
     }
 }
 
+#[test]
+fn a_file_that_is_nested_too_deeply_is_told_and_the_others_are_read() {
+    let scene = Scene::new();
+    scene.write("deep.rs", "fn f() { ".to_owned() + &"[".repeat(1_000_000));
+    for unchanged in [0, 4] {
+        let sources = scene.read();
+        assert_eq!(sources.missing.len(), 1);
+        let told = &sources.missing[0];
+        assert!(
+            told.ends_with("deep.rs: not read: brackets are nested more than 5000 deep"),
+            "{told}"
+        );
+        assert_eq!((sources.sets.len(), sources.files_unchanged), (3, unchanged));
+    }
+}
+
 /// Parts of files: types that fit to each other or not, and bodies that ask for them.
 const PARTS: [&str; 12] = [
     "struct A { x: u32, y: B }\n",

@@ -1,7 +1,7 @@
 //! Reads all Rust files, by several threads; what has not changed since an earlier time is not parsed again.
 //!
 //! Takes   paths, in order; the cache.      Gives  access sets in the order of the paths, whoever read them.
-//! Misses  files that are nested too deeply for [`STACK`]: they end the program.
+//! Misses  files that are nested deeply; if that is without brackets (`!!!!…`), and too deep for [`STACK`], it ends the program.
 //! Cost    a file is parsed if it has changed, or if something has that it asks for of the types of all files.
 //!
 //! Two steps, because what a body touches depends on the types of all files. First each file's outline, made anew or known
@@ -23,7 +23,7 @@ use crate::access_sets::FileSets;
 use crate::access_sets::rust::{Outline, Reliance, Types, tell_apart};
 use thread::Thread;
 
-/// Of each thread: syn goes some calls deeper for each bracket, and what programs write is nested deeply.
+/// Of each thread: enough for the deepest brackets that are read, and then some.
 const STACK: usize = 256 << 20;
 
 /// Adds the access sets of all files to the sources.

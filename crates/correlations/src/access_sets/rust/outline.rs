@@ -12,6 +12,9 @@ use super::salvage::salvage;
 use super::types::Types;
 use crate::access_sets::FileSets;
 
+/// Brackets inside of each other. syn goes some calls deeper for each of them, on a stack that has an end.
+const DEEPEST: usize = 5_000;
+
 /// A file as syn sees it. It stays in the thread that made it.
 pub struct Parsed {
     pub(super) items: Vec<Item>,
@@ -38,6 +41,10 @@ impl Outline {
                 return (Self::lost(why), None);
             }
         };
+        if depth(text) > DEEPEST {
+            let why = format!("brackets are nested more than {DEEPEST} deep");
+            return (Self::lost(why), None);
+        }
         let lines = text.lines().count();
         let error = match syn::parse_file(text) {
             Ok(file) => return Self::read(lines, None, file.items),
@@ -68,6 +75,20 @@ impl Outline {
         let declared = self.declarations.iter().filter_map(Declaration::variable).collect();
         FileSets { lines: self.lines, declared, ..sets }
     }
+}
+
+/// How deep brackets are nested, those in strings and comments included: nobody has so many there.
+fn depth(text: &str) -> usize {
+    let (mut now, mut most) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => now += 1,
+            b')' | b']' | b'}' => now = now.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(now);
+    }
+    most
 }
 
 impl Types {
