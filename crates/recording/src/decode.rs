@@ -126,7 +126,8 @@ impl<'r> Framed<'r> {
         let (build_id, rest) = text(self.payload.get(2..)?)?;
         let (path, rest) = text(rest)?;
         let is_inside = |&(start, code): &(u64, u64)| {
-            start.checked_sub(lowest).and_then(|before| before.checked_add(code)) <= Some(length)
+            let end = start.checked_sub(lowest).and_then(|before| before.checked_add(code));
+            end.is_some_and(|end| end <= length)
         };
         // In an older recording any of its addresses may be code.
         let code = match *rest {
