@@ -82,7 +82,8 @@ impl FirmOrder {
         let writes = kind != AccessKind::Read;
         let mut handed: Vec<SectionNumber> = Vec::new();
         for (start, length) in stretches(event) {
-            let FirmOrder { sections, touched, .. } = self;
+            let FirmOrder { sections, touched, clocks, .. } = self;
+            let knows = clocks.knows(event.thread);
             touched.visit(start, length, |_, _, touches| {
                 for open in sections.open(event.thread) {
                     let lock = sections.lock_of(open);
@@ -91,6 +92,7 @@ impl FirmOrder {
                             && touch.thread != event.thread
                             && (touch.writes || writes)
                             && !(touch.shared && sections.is_shared(open))
+                            && sections.has_news(touch.section, knows)
                     });
                     handed.extend(from.map(|touch| touch.section));
                     let (thread, shared) = (event.thread, sections.is_shared(open));
@@ -164,17 +166,14 @@ impl FirmOrder {
 
     /// The thread at an event comes after a critical section, which handed something over.
     fn follow(&mut self, event: &Event<'_>, section: SectionNumber) {
-        let other = self.sections.thread_of(section);
-        let known = self.clocks.knows(event.thread).of(other);
-        // Who knows that much of the other knows all that the other knew then.
-        if self.sections.given(section).is_none_or(|given| given.of(other) <= known) {
+        if !self.sections.has_news(section, self.clocks.knows(event.thread)) {
             return;
         }
         let given = self.sections.take_given(section);
         let step = SyncStep {
             deed: Deed::HandOver,
             object: Some(self.sections.lock_of(section)),
-            other: Some(other),
+            other: Some(self.sections.thread_of(section)),
             site: event.site,
             context: event.context,
         };

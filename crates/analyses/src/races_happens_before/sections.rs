@@ -28,6 +28,8 @@ struct Section {
     began: u32,
     /// What its thread knew at its end; nothing before that.
     given: VectorClock,
+    /// In which period of its thread that was; 0 before.
+    ended: u32,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +46,8 @@ impl Sections {
     pub fn begin(&mut self, thread: ThreadId, lock: Address, shared: bool, first: u64, began: u32) {
         let number = SectionNumber(self.all.len() as u32);
         let given = VectorClock::default();
-        self.all.push(Section { lock, thread, shared, first, last: None, began, given });
+        let (last, ended) = (None, 0);
+        self.all.push(Section { lock, thread, shared, first, last, began, given, ended });
         self.open.entry(thread).or_default().push(number);
         self.by_thread.entry(thread).or_default().push(number);
     }
@@ -56,7 +59,7 @@ impl Sections {
         let Some(at) = open.iter().rposition(is_of_lock) else { return };
         let number = open.remove(at);
         let section = &mut self.all[number.0 as usize];
-        (section.last, section.given) = (Some(last), knows);
+        (section.last, section.ended, section.given) = (Some(last), knows.of(thread), knows);
         let ended = self.ended.entry(lock).or_default().entry(thread).or_default();
         if ended.len() == MOST_REMEMBERED {
             ended.pop_front();
@@ -86,13 +89,14 @@ impl Sections {
         self.all[number.0 as usize].shared
     }
 
-    /// What was known at the end of a section; none: it has not ended.
-    pub fn given(&self, number: SectionNumber) -> Option<&VectorClock> {
+    /// Whether somebody with this knowledge learns something by coming after a section, which must have ended: who knows its thread up to
+    /// there knows all that its thread knew then.
+    pub fn has_news(&self, number: SectionNumber, knows: &VectorClock) -> bool {
         let section = &self.all[number.0 as usize];
-        section.last.map(|_| &section.given)
+        section.ended > knows.of(section.thread)
     }
 
-    /// The same, taken out.
+    /// What was known at the end of a section.
     pub fn take_given(&mut self, number: SectionNumber) -> VectorClock {
         std::mem::take(&mut self.all[number.0 as usize].given)
     }
