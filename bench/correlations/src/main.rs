@@ -2,7 +2,7 @@
 //!
 //! Takes   SQLite, RocksDB, OpenSSL and Tokio as cargo fetches them, the `unpick` command, `judged.toml` and `planted.toml`.
 //! Gives   lines per second, memory, shares and ranks; with targets; on the terminal and (with `--out`) as a section of docs/RESULTS.md.
-//! Misses  how times vary: everything is measured once.
+//! Misses  how times vary: the least of three is told.
 //! Cost    some minutes, most of them for RocksDB.
 #![forbid(unsafe_code)]
 
@@ -65,6 +65,7 @@ fn run(options: &Options) -> Result<(), Problem> {
         let ranks = planted::find(&options.unpick, &base, &options.folder)?;
         results.push(report::Result { name: base.name, measured, again, verdicts, ranks });
     }
+    measured::tidy_up(&options.folder);
     let section = report::section(&results, &load_before);
     println!("{section}");
     options.out.as_ref().map_or(Ok(()), |file| write_section(file, "bench/correlations", &section))

@@ -3,7 +3,7 @@
 use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 
 use crate::judged::Verdicts;
-use crate::measured::Measured;
+use crate::measured::{Measured, TIMES};
 use crate::planted::Found;
 
 const FASTEST_NEEDED: f64 = 100_000.0;
@@ -36,7 +36,9 @@ pub fn section(results: &[Result], load_before: &str) -> String {
         figures_table(&figures(results)),
         "### Code bases".to_owned(),
         bases_table(results),
-        "Lines: sources and own headers, each once. Seconds: processor time of all processes, with an empty cache; again: the same once more, with nothing changed. Memory: of the largest process.".to_owned(),
+        format!(
+            "Lines: sources and own headers, each once. Seconds: processor time of all processes, with an empty cache, the least of {TIMES} times; again: the same once more, with nothing changed. Memory: of the largest process."
+        ),
         "### Planted".to_owned(),
         planted_table(results),
     ]

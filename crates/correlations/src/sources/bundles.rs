@@ -5,8 +5,8 @@
 //! Cost    the headers that the units share are read once per bundle, not once per unit.
 //!
 //! What comes behind an error of syntax may be swallowed by it, and is read again without it.
-//! Units with an error in themselves or in a header they bring are read again, with the others of that kind, as long as those
-//! get fewer; then alone. A bundle that ends its worker is divided.
+//! Units with an error in themselves or in a header they bring are read again, with the others of that kind, as long as at least a third
+//! of them gets on; then alone. A bundle that ends its worker is divided.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -117,8 +117,8 @@ impl Reading<'_> {
         };
         self.behind_broken(worker, bundle, behind, outcome);
         let unclean = self.take_clean(members, parsed, bundle.group.is_some(), outcome);
-        // Those that stood in each other's way are fewer each time.
-        if unclean.len() < members.len() && unclean.len() >= WORTH_IT {
+        // Those that stood in each other's way are fewer each time; once hardly so, to go on would cost more than each of them alone.
+        if 3 * unclean.len() <= 2 * members.len() && unclean.len() >= WORTH_IT {
             self.together(worker, bundle, &unclean, outcome);
         } else {
             for at in unclean {
