@@ -65,6 +65,21 @@ fn what_rust_hides_from_syntax_is_observed_and_the_function_that_forgets_is_foun
 }
 
 #[test]
+fn races_know_by_the_run_itself_what_belongs_together() {
+    let (folder, program) = rust_program();
+    let store = tempfile::tempdir().unwrap();
+    let store = store.path().to_str().unwrap();
+    let races =
+        ["races", "--quiet", "--store", store, "--json", "-", "--", program.to_str().unwrap()];
+    let output = unpick(&folder, &races);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    // By the sources alone there are none: see above.
+    assert_ne!(report["correlations"], 0, "{report}");
+    assert!(report["correlations"].is_u64(), "{report}");
+}
+
+#[test]
 fn sources_that_are_not_those_of_the_run_get_nothing_from_it() {
     let (folder, program) = rust_program();
     let (store, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

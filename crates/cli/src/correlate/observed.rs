@@ -17,7 +17,7 @@ use unpick_correlations::{ObservedAccess, ObservedBytes, ObservedFrame};
 use unpick_findings::{Author, Names, Place};
 use unpick_names::{Belonging, CodeNames, KnownRecording};
 use unpick_problem::Problem;
-use unpick_recording::{Run, RunInfo};
+use unpick_recording::{Recording, Run, RunInfo};
 use unpick_run_store::Store;
 
 use crate::conclude::NAMES;
@@ -80,14 +80,22 @@ fn observe_run(
 ) -> Result<Vec<ObservedAccess>, Problem> {
     let mut accesses = Vec::new();
     for recording in Run::open(folder)?.recordings() {
-        let recording = recording?;
-        let observed = observe(&recording, &KnownRecording::new(&recording, &NAMES));
         *recordings += 1;
-        let (recording, ways) = (*recordings, HashMap::new());
-        let mut words = Words { recording, names: &NAMES, observed: &observed, ways, changed };
-        accesses.extend(observed.accesses.iter().filter_map(|access| words.access(access)));
+        accesses.extend(observe_recording(&recording?, *recordings, changed));
     }
     Ok(accesses)
+}
+
+/// What one recording, by its number, observed; files that have changed since are added to `changed`.
+pub fn observe_recording(
+    recording: &Recording,
+    number: u64,
+    changed: &mut BTreeSet<String>,
+) -> Vec<ObservedAccess> {
+    let observed = observe(recording, &KnownRecording::new(recording, &NAMES));
+    let (recording, ways) = (number, HashMap::new());
+    let mut words = Words { recording, names: &NAMES, observed: &observed, ways, changed };
+    observed.accesses.iter().filter_map(|access| words.access(access)).collect()
 }
 
 /// Puts words to what one recording observed.
@@ -156,7 +164,8 @@ impl Words<'_> {
     }
 }
 
-fn told_changed(changed: &BTreeSet<String>) -> Option<String> {
+/// What a user is told of them; nothing if there are none.
+pub fn told_changed(changed: &BTreeSet<String>) -> Option<String> {
     let first = changed.first()?;
     let count = counted(changed.len() as u64, "source");
     Some(format!(

@@ -1,18 +1,21 @@
 //! What belongs together by the sources of a program, found through the debug info of what was recorded.
 //!
-//! Takes   recordings, one after the other.      Gives  the correlations of all sources that the user wrote and their modules were made of.
+//! Takes   recordings, one after the other.      Gives  the correlations of all sources that the user wrote and their modules were made of;
+//!         those of Rust joined with what the recordings that show a new module observed.
 //! Misses  programs without debug info, sources that are gone, and large programs: those are to be read on their own, once.
-//! Cost    sources that have not changed are not read again.
+//! Cost    sources that have not changed are not read again; a walk over a recording with new sources of Rust.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use unpick_analyses::interleaving_patterns::code_module;
-use unpick_correlations::{Choices, Correlation, conclude};
+use unpick_correlations::access_sets::rust;
+use unpick_correlations::{Choices, Correlation, ObservedAccess, conclude, join_observed};
 use unpick_recording::Recording;
 
 use super::CACHE;
+use super::observed::{observe_recording, told_changed};
 use super::reading::{self, Effort};
 use crate::conclude::NAMES;
 
@@ -27,6 +30,12 @@ pub struct OfProgram {
     quiet: bool,
     modules: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
+    /// What recordings of Rust show, whose sources do not tell every type.
+    observed: Vec<ObservedAccess>,
+    /// Recordings that were asked for that.
+    recordings: u64,
+    /// Sources that are not as they were when the program was built.
+    changed: BTreeSet<String>,
     pub correlations: Vec<Correlation>,
     /// Why there are fewer than there could be.
     pub remark: Option<String>,
@@ -39,6 +48,9 @@ impl OfProgram {
             quiet,
             modules: BTreeSet::new(),
             files: BTreeSet::new(),
+            observed: Vec::new(),
+            recordings: 0,
+            changed: BTreeSet::new(),
             correlations: Vec::new(),
             remark: None,
         }
@@ -53,25 +65,31 @@ impl OfProgram {
             }
         }
         let is_new = self.files.len() > known;
-        if is_new {
+        if is_new && self.files.len() > MOST_FILES {
+            self.remark = Some(too_many(self.files.len()));
+        } else if is_new {
+            self.observe(recording);
             self.read();
         }
         is_new
     }
 
-    fn read(&mut self) {
-        if self.files.len() > MOST_FILES {
-            self.remark = Some(format!(
-                "{} source files are too many to read by the way: unpick correlate --json correlations.json SOURCES, then --correlations correlations.json",
-                self.files.len()
-            ));
-            return;
+    fn observe(&mut self, recording: &Recording) {
+        if self.files.iter().any(|file| rust::is_source(file)) {
+            self.recordings += 1;
+            let observed = observe_recording(recording, self.recordings, &mut self.changed);
+            self.observed.extend(observed);
         }
+    }
+
+    fn read(&mut self) {
         let paths = self.files.iter().cloned().collect();
         let effort = Effort { jobs: None, time_limit: TIME_LIMIT, quiet: self.quiet };
         let sources = reading::read(paths, Some(self.store.join(CACHE)), &effort);
         match sources {
-            Ok(sources) => {
+            Ok(mut sources) => {
+                join_observed(&mut sources.sets, &self.observed);
+                sources.missing.extend(told_changed(&self.changed));
                 self.remark = sources.missing.first().map(|what| not_all(what));
                 let list = conclude(sources.sets, &Choices::default(), sources.missing);
                 self.correlations = list.correlations;
@@ -79,6 +97,12 @@ impl OfProgram {
             Err(problem) => self.remark = Some(not_all(&problem.to_string())),
         }
     }
+}
+
+fn too_many(files: usize) -> String {
+    format!(
+        "{files} source files are too many to read by the way: unpick correlate --json correlations.json SOURCES, then --correlations correlations.json"
+    )
 }
 
 fn not_all(why: &str) -> String {
