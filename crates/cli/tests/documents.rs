@@ -16,6 +16,13 @@ fn first_column(document: &str) -> Vec<String> {
         .collect()
 }
 
+#[track_caller]
+fn assert_told_once(mut names: Vec<&str>) {
+    names.sort_unstable();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "told twice: {twice:?}");
+}
+
 #[test]
 fn words_of_the_glossary_are_in_order_and_explained_once() {
     let words = first_column("GLOSSARY.md");
@@ -28,7 +35,7 @@ fn words_of_the_glossary_are_in_order_and_explained_once() {
 #[test]
 fn folders_of_the_architecture_exist_and_are_told_once() {
     let cells = first_column("ARCHITECTURE.md");
-    let mut folders: Vec<&str> =
+    let folders: Vec<&str> =
         cells.iter().flat_map(|cell| cell.split('`')).filter(|name| name.contains('/')).collect();
     for folder in &folders {
         assert!(root().join(folder).is_dir(), "{folder} is not there");
@@ -38,24 +45,18 @@ fn folders_of_the_architecture_exist_and_are_told_once() {
         let folder = format!("crates/{}", entry.to_string_lossy());
         assert!(folders.contains(&folder.as_str()), "{folder} is not told");
     }
-    let told = folders.len();
-    folders.sort_unstable();
-    folders.dedup();
-    assert_eq!(told, folders.len(), "a folder is told twice");
+    assert_told_once(folders);
 }
 
 #[test]
 fn commands_are_told_once_in_the_readme() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("the readme is there");
-    let mut commands: Vec<&str> = readme
+    let commands: Vec<&str> = readme
         .lines()
         .filter_map(|line| line.strip_prefix("| `unpick ")?.split("` |").next())
         .collect();
     assert!(commands.len() > 20, "the table was not found: {commands:?}");
-    let told = commands.len();
-    commands.sort_unstable();
-    commands.dedup();
-    assert_eq!(told, commands.len(), "{commands:?}");
+    assert_told_once(commands);
 }
 
 #[test]
@@ -77,8 +78,5 @@ fn results_are_whole_sections_each_there_once() {
         }
     }
     assert_eq!(open, None, "a section without an end");
-    let told = sections.len();
-    sections.sort_unstable();
-    sections.dedup();
-    assert_eq!(told, sections.len(), "{sections:?}");
+    assert_told_once(sections);
 }
