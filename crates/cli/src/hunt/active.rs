@@ -7,6 +7,7 @@
 //!
 //! A run that fails while it is held may fail because of that. So each order is forced again, and its inverse, before it is a finding.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use unpick_events::Label;
@@ -27,6 +28,8 @@ use crate::supported::Guidance;
 
 /// Of an order that comes about.
 const RUNS_PER_ORDER: u32 = 3;
+/// How much longer a thread is held in a second try: the time of a usual run is little on a busy machine.
+const MORE_TIME: u32 = 4;
 /// An order under which a run failed is looked into for so long, even if the time of the hunt is over.
 const TIME_TO_CONFIRM: Duration = Duration::from_secs(30);
 /// Several orders can bring about one bug: more of them say little.
@@ -139,16 +142,22 @@ impl Trial {
         Ok(Some(tried))
     }
 
-    /// Until a run fails, or one shows that the order does not come about.
+    /// Until a run fails, or one shows that the order does not come about. Where a thread was let go because its time was up, the other
+    /// one may only have been late: there is a second try, with more time.
     fn force(&mut self, plan: &Plan, course: &Course<'_>) -> Result<Option<Tally>, Problem> {
         let mut tally = Tally::default();
+        let mut plan = Cow::Borrowed(plan);
         while tally.runs < RUNS_PER_ORDER && (tally.runs == 0 || self.may_go_on(course)) {
-            let Some(run) = self.forcing.run(Some(plan))? else { return Ok(None) };
+            let Some(run) = self.forcing.run(Some(&plan))? else { return Ok(None) };
             self.runs += 1;
-            tally.add(&run, Some(plan))?;
-            let is_hopeless = tally.hits == 0 && run.label != Label::Unusable;
-            if tally.failed > 0 || is_hopeless {
+            tally.add(&run, Some(&plan))?;
+            let is_missed = tally.hits == 0 && run.label != Label::Unusable;
+            let is_second_try = matches!(plan, Cow::Owned(_));
+            if tally.failed > 0 || is_missed && (is_second_try || run.outcome.timed_out == 0) {
                 break;
+            }
+            if is_missed {
+                plan.to_mut().pause *= MORE_TIME;
             }
         }
         Ok(Some(tally))
