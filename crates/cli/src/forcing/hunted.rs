@@ -1,0 +1,114 @@
+//! What was hunted: how the program was run, what counted as failing, and how long a run takes.
+//!
+//! Takes   the runs of a hunt, or one that is no hunt's.      Gives  what it takes to run the program again in the same way.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use unpick_events::Label;
+use unpick_problem::Problem;
+use unpick_recording::{Outcome as RunOutcome, RunInfo};
+use unpick_run_store::{Store, StoredRun};
+use unpick_runner::{Invocation, Judge};
+
+use super::options::judge_of;
+use super::{PATIENCE, SHORTEST_TIMEOUT, USUAL_TIMEOUT};
+use crate::cargo_test;
+
+/// The runs of a hunt tell how the program is run; the longest that passed tells how long one takes.
+pub struct Hunted {
+    pub info: RunInfo,
+    pub longest_pass: Option<Duration>,
+}
+
+impl Hunted {
+    /// As the last hunt of a store ran its program.
+    pub fn of_store(store: &Store) -> Result<Hunted, Problem> {
+        Self::of_runs(store.runs_of_hunt(None)?).ok_or_else(|| no_runs(store))
+    }
+
+    /// None: there is no run.
+    pub fn of_runs(runs: Vec<StoredRun>) -> Option<Hunted> {
+        let passed = runs.iter().filter(|run| run.label() == Label::Pass);
+        let longest = passed.map(|run| Duration::from_millis(run.info.duration_ms)).max();
+        let last = runs.into_iter().next_back()?;
+        Some(Hunted { info: last.info, longest_pass: longest })
+    }
+
+    /// As a run that is no hunt's. How long one took that was ended by a signal, as those that hang are, says nothing about others.
+    pub fn of_run(info: RunInfo) -> Hunted {
+        let has_ended = matches!(info.outcome, RunOutcome::Exit { .. });
+        let longest_pass = has_ended.then(|| Duration::from_millis(info.duration_ms));
+        Hunted { info, longest_pass }
+    }
+
+    pub(super) fn invocation(&self) -> Result<Invocation, Problem> {
+        if let Some(words) = &self.info.written_as {
+            // `--cargo test NAME`: cargo knows the folder and the variables.
+            let words: Vec<_> = words.iter().skip(1).map(OsString::from).collect();
+            return cargo_test::invocation(&words);
+        }
+        let command = self.info.command.iter().map(OsString::from).collect();
+        let folder = (!self.has_own_folder()).then(|| self.info.working_folder.clone());
+        Ok(Invocation { folder, ..Invocation::plain(command) })
+    }
+
+    pub(super) fn has_own_folder(&self) -> bool {
+        self.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder)
+    }
+
+    pub(super) fn judge(&self) -> Result<Judge, Problem> {
+        let Some(judged) = &self.info.judged_by else { return Ok(Judge::default()) };
+        judge_of(&judged.fail_if, judged.oracle.as_deref())
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        let hunted = self.info.judged_by.as_ref().map(|by| Duration::from_millis(by.timeout_ms));
+        let usual = self.longest_pass.map_or(Duration::MAX, |longest| longest * PATIENCE);
+        usual.max(SHORTEST_TIMEOUT).min(hunted.unwrap_or(USUAL_TIMEOUT))
+    }
+}
+
+fn no_runs(store: &Store) -> Problem {
+    Problem::usage("there is nothing to run again: no hunt has ended in this store")
+        .at("folder", store.folder().display())
+        .next("hunt: unpick hunt -- PROGRAM")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use unpick_recording::RunOptions;
+
+    use super::*;
+
+    #[test]
+    fn how_long_a_run_took_that_was_ended_says_nothing() {
+        let ended = |outcome: RunOutcome| {
+            let info = RunInfo { outcome, duration_ms: 20_000, ..a_run() };
+            Hunted::of_run(info).longest_pass
+        };
+        assert_eq!(ended(RunOutcome::Exit { code: 1 }), Some(Duration::from_secs(20)));
+        assert_eq!(ended(RunOutcome::Signal { number: 15 }), None);
+    }
+
+    fn a_run() -> RunInfo {
+        RunInfo {
+            command: vec!["./bank".to_owned()],
+            working_folder: PathBuf::from("/"),
+            started_ms: 0,
+            duration_ms: 0,
+            outcome: RunOutcome::Unknown,
+            options: RunOptions::default(),
+            seed: 1,
+            unpick_version: String::new(),
+            format_version: 2,
+            label: None,
+            why: None,
+            hunt: None,
+            written_as: None,
+            judged_by: None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What plans and runs under them can be told on a command line.
+//!
+//! Takes   options.      Gives  what counts as failing, if not the same as in the hunt; plans as they were asked for; the program of a hunt.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use unpick_problem::Problem;
+use unpick_reproduce::Plan;
+use unpick_run_store::Store;
+use unpick_runner::{Condition, Judge};
+
+use super::{Forcing, Hunted};
+use crate::quantities::duration;
+
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// What counts as failing, if not the same as in the hunt.
+#[derive(clap::Args, Debug, Default)]
+pub struct JudgeOptions {
+    /// What makes a run fail, as in unpick hunt; without it, what did in the hunt
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+    /// A shell command that judges a run, as in unpick hunt
+    #[arg(long, value_name = "COMMAND")]
+    pub oracle: Option<OsString>,
+    /// A run that takes longer hangs; without it, twenty times as long as the longest run that passed, at least 1s
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+}
+
+impl JudgeOptions {
+    /// None: as it was.
+    pub(super) fn judge(&self) -> Option<Judge> {
+        let is_given = !self.fail_if.is_empty() || self.oracle.is_some();
+        is_given.then(|| Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() })
+    }
+}
+
+/// How plans are carried out, if not as usual.
+#[derive(clap::Args, Debug, Default)]
+pub struct PlanOptions {
+    /// The longest that a thread is held at once
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub pause: Option<Duration>,
+    /// The longest that all threads of a process together are held
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// Force the order at most so often in a run
+    #[arg(long, value_name = "N")]
+    pub bound: Option<u64>,
+    /// Let so many arrivals at the first step of each thread, and before it, pass first
+    #[arg(long, value_name = "N")]
+    pub ignore_first: Option<u64>,
+    /// Let the other threads go on for so long before the last step
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub linger: Option<Duration>,
+    /// The threads of the first two steps each wait until the other is at its step with the same bytes
+    #[arg(long)]
+    pub meet: bool,
+    /// Do not wait with a step until the thread of the step before is at its own next one
+    #[arg(long)]
+    pub eager: bool,
+}
+
+impl PlanOptions {
+    /// The plan as it was asked for. A partner that comes at all comes while a usual run lasts: nobody is held for longer.
+    pub fn applied_to(&self, plan: Plan, usual_run: Option<Duration>) -> Plan {
+        let usual = usual_run.map_or(plan.pause, |run| run.clamp(SHORTEST_PAUSE, plan.pause));
+        Plan {
+            pause: self.pause.unwrap_or(usual),
+            budget: self.budget.unwrap_or(plan.budget),
+            bound: self.bound.unwrap_or(plan.bound),
+            ignored: self.ignore_first.unwrap_or(plan.ignored),
+            linger: self.linger.unwrap_or(plan.linger),
+            meet: self.meet || plan.meet,
+            eager: self.eager || plan.eager,
+            ..plan
+        }
+    }
+}
+
+/// The program of a hunt, and how plans are carried out on it: what `reproduce`, `confirm` and `pin` are told.
+#[derive(clap::Args, Debug)]
+pub struct ForcedProgram {
+    #[command(flatten)]
+    pub plan: PlanOptions,
+    #[command(flatten)]
+    judge: JudgeOptions,
+    /// Folder that holds the runs of the hunt
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    pub store: PathBuf,
+    /// Another program and its arguments than the hunt's; it must be the same build
+    #[arg(last = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+impl ForcedProgram {
+    pub fn forcing(&self) -> Result<Forcing, Problem> {
+        let hunted = Hunted::of_store(&Store::at(&self.store))?;
+        Forcing::new(&self.store, &hunted, &self.judge, &self.command)
+    }
+
+    /// Run as in runs that are no hunt's.
+    pub fn forcing_as(&self, hunted: &Hunted) -> Result<Forcing, Problem> {
+        let forcing = Forcing::new(&self.store, hunted, &self.judge, &self.command)?;
+        if self.judge.timeout.is_some() { Ok(forcing) } else { forcing.knowing_its_time() }
+    }
+}
+
+/// What counts as failing, from its texts in a file.
+pub fn judge_of(fail_if: &[String], oracle: Option<&str>) -> Result<Judge, Problem> {
+    let conditions = fail_if.iter().map(|text| text.parse());
+    let conditions = conditions.collect::<Result<_, String>>().map_err(|error| {
+        Problem::usage("what counts as failing cannot be read")
+            .why(error)
+            .next("say it again: --fail-if CONDITION")
+    })?;
+    Ok(Judge { conditions, oracle: oracle.map(OsString::from) })
+}
