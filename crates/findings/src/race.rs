@@ -5,35 +5,36 @@
 //! Ranked: what both detectors find comes first, then what is unordered, then what has no lock in common, last of that what something
 //! else orders; the user's own code comes before libraries; then what more runs show.
 
+mod examples;
 mod forced;
+mod marks;
 mod orders;
 mod steps;
+#[cfg(test)]
+mod test_support;
 mod torn;
+mod ways;
 mod words;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use unpick_analyses::races::{Race, RunRaces, TornRace};
-use unpick_analyses::ranking::{
-    CodeBook, ExampleAccess, ExampleLock, ExampleMemory, accesses_of, locks_of,
-};
+use unpick_analyses::races::RunRaces;
+use unpick_analyses::ranking::CodeBook;
 
 use crate::correlated::{FindingCorrelation, without_origin};
 use crate::describe::{AccessWords, Choices};
 use crate::finding::FindingAccess;
 use crate::names::{Frame, Names};
 use crate::places::Places;
+use examples::{Examples, described, described_torn};
 pub use forced::{ForcedOrder, ForcedRace, RaceMark};
 pub use orders::{AccessOrder, TORN_AT_FIRST, TORN_AT_SECOND};
 pub use steps::{StepWords, ThreadSteps};
 
 /// Name and version of the form.
 pub const RACES_SCHEMA: &str = "unpick-races/1";
-
-/// More code places for the lines of a race are not told apart: templates, inlined functions.
-const MOST_WAYS: usize = 7;
 
 /// Two accesses of different threads to the same bytes that race.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,13 +109,8 @@ pub fn describe_races(
     choices: &Choices,
 ) -> Vec<RaceFinding> {
     let mut code = CodeBook::default();
-    let examples: Vec<Examples> = runs
-        .iter()
-        .map(|(_, run)| Examples {
-            accesses: accesses_of(&run.code, &mut code),
-            objects: locks_of(&run.code, &mut code),
-        })
-        .collect();
+    let examples: Vec<Examples> =
+        runs.iter().map(|(_, run)| Examples::of(run, &mut code)).collect();
     let words = AccessWords { places: Places::new(&code, names, &choices.working_folder) };
     let mut known: HashMap<Vec<Line>, usize> = HashMap::new();
     let mut found: Vec<RaceFinding> = Vec::new();
@@ -148,12 +144,6 @@ fn is_inside_library(race: &RaceFinding) -> bool {
     !race.own_code && (all_library || one_is)
 }
 
-/// Accesses and objects of a run, with the numbers of the code book.
-struct Examples {
-    accesses: Vec<ExampleAccess>,
-    objects: Vec<ExampleLock>,
-}
-
 /// A line of source, or where it is not known, a place in the machine code.
 type Line = (Option<String>, Option<u32>, Option<String>);
 
@@ -170,83 +160,7 @@ fn lines_of(race: &RaceFinding) -> Vec<Line> {
     lines
 }
 
-fn described(race: &Race, run: u64, examples: &Examples, words: &AccessWords<'_>) -> RaceFinding {
-    let both = race.accesses.map(|number| &examples.accesses[number as usize]);
-    let accesses = vec![words.access(1, both[0]), words.access(2, both[1])];
-    let variable = accesses.iter().find_map(|access| access.variable.clone());
-    let steps = race.around.iter().map(|around| ThreadSteps::of(around, &examples.objects, words));
-    RaceFinding {
-        detectors: Vec::new(),
-        sentence: String::new(),
-        why: String::new(),
-        variable,
-        allocated_at: allocated_at(both[0], words),
-        unordered: race.happens_before,
-        unlocked: race.lockset,
-        loose: race.loose,
-        ordered_by: race.ordered_by.map(|step| StepWords::of(&step, &examples.objects, words)),
-        runs: 1,
-        example_run: run,
-        own_code: both.iter().any(|access| words.is_own_access(access)),
-        accesses,
-        steps: steps.collect(),
-        undated: race.is_undated,
-        correlated: None,
-        ways: Vec::new(),
-        forced: None,
-    }
-}
-
-/// A unit of correlated accesses that another thread can come between.
-fn described_torn(
-    torn: &TornRace,
-    run: u64,
-    examples: &Examples,
-    words: &AccessWords<'_>,
-) -> RaceFinding {
-    let [own, remote, left_out] = torn.accesses;
-    let race = Race {
-        accesses: [own, remote],
-        happens_before: torn.happens_before,
-        lockset: torn.lockset,
-        loose: 0,
-        ordered_by: None,
-        around: torn.around,
-        is_undated: torn.is_undated,
-    };
-    let left_out = &examples.accesses[left_out as usize];
-    let access = words.access(1, left_out);
-    let correlated = Some(CorrelatedAccess { correlation: torn.rule.clone(), access });
-    RaceFinding { correlated, ..described(&race, run, examples, words) }
-}
-
-fn allocated_at(access: &ExampleAccess, words: &AccessWords<'_>) -> Option<Frame> {
-    let ExampleMemory::Heap { block, .. } = &access.memory else { return None };
-    let (site, _) = words.places.own_site(block.site, &block.stack);
-    Some(words.places.place(site).frame)
-}
-
 impl RaceFinding {
-    /// The same lines once more.
-    fn add(&mut self, other: &RaceFinding, is_new_run: bool) {
-        let runs = self.runs + u32::from(is_new_run);
-        let (unordered, unlocked) =
-            (self.unordered + other.unordered, self.unlocked + other.unlocked);
-        let loose = self.loose + other.loose;
-        if self.correlated.is_none() {
-            let mut ways = std::mem::take(&mut self.ways);
-            ways.extend([self.all_accesses(), other.all_accesses()]);
-            self.ways = ways;
-        }
-        if other.worth() > self.worth() {
-            let ways = std::mem::take(&mut self.ways);
-            *self = RaceFinding { ways, ..other.clone() };
-        }
-        self.tell_ways_apart();
-        (self.unordered, self.unlocked, self.loose) = (unordered, unlocked, loose);
-        self.runs = runs;
-    }
-
     /// Of several variables: why they belong together.
     pub fn together(&self) -> Option<FindingCorrelation> {
         let correlated = self.correlated.as_ref()?;
@@ -262,29 +176,6 @@ impl RaceFinding {
             ),
             rule: correlated.correlation.clone(),
         })
-    }
-
-    /// Those that race, and of several variables the one that belongs to the first.
-    fn all_accesses(&self) -> Vec<FindingAccess> {
-        let left_out = self.correlated.iter().map(|correlated| &correlated.access);
-        self.accesses.iter().chain(left_out).cloned().collect()
-    }
-
-    /// Leaves the ways that differ from each other, and from the example, in code or kind.
-    fn tell_ways_apart(&mut self) {
-        let mut different = vec![self.all_accesses()];
-        for way in std::mem::take(&mut self.ways) {
-            if different.len() <= MOST_WAYS && !different.iter().any(|one| is_same_way(one, &way)) {
-                different.push(way);
-            }
-        }
-        self.ways = different.split_off(1);
-    }
-
-    /// How good an example it is: found by happens-before, or at least not ordered firmly, and with calls that are known.
-    fn worth(&self) -> (bool, bool, usize) {
-        let known = self.accesses.iter().filter(|access| !access.stack.is_empty()).count();
-        (self.unordered > 0, self.loose > 0, known)
     }
 
     /// Whether only a lock is missing: in all runs something else ordered the two, which does not hang on who came to a lock first.
@@ -312,16 +203,5 @@ impl RaceFinding {
         let often = self.unordered.max(self.unlocked);
         let is_torn = self.correlated.is_some();
         (class, is_torn, !self.own_code, Reverse(self.runs), Reverse(often))
-    }
-}
-
-/// Whether accesses are the same ones; who came first is no matter.
-fn is_same_way(one: &[FindingAccess], other: &[FindingAccess]) -> bool {
-    let is = |one: &FindingAccess, other: &FindingAccess| {
-        one.code == other.code && one.kind == other.kind
-    };
-    match (one, other) {
-        ([a, b], [c, d]) => is(a, c) && is(b, d) || is(a, d) && is(b, c),
-        _ => one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is(one, other)),
     }
 }

@@ -165,3 +165,57 @@ fn pair(first: &FindingAccess, second: &FindingAccess) -> AccessOrder {
 fn steps(order: &AccessOrder) -> Vec<(&CodePlace, AccessKind)> {
     order.accesses.iter().map(|access| (&access.code, access.kind)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_support::race;
+    use super::*;
+
+    #[test]
+    fn both_orders_of_all_ways_are_tried_once_and_two_writes_last() {
+        let mut one = race([1, 2], "b1", None);
+        let mut read = one.accesses.clone();
+        read[0].kind = AccessKind::Read;
+        read[0].code.offset = "0x9".to_owned();
+        one.ways = vec![read.clone(), read.iter().rev().cloned().collect()];
+        let orders = one.orders();
+        let told: Vec<_> = orders
+            .iter()
+            .map(|order| (order.pattern.as_str(), order.accesses[0].code.offset.as_str()))
+            .collect();
+        assert_eq!(told, [("P2", "0x2"), ("P1", "0x9"), ("P3", "0x2"), ("P3", "0x1")]);
+        let roles = |order: &AccessOrder| {
+            order.accesses.iter().map(|access| access.role).collect::<Vec<_>>()
+        };
+        assert!(orders.iter().all(|order| roles(order) == [1, 2]));
+    }
+
+    #[test]
+    fn where_both_threads_access_both_variables_each_unit_goes_whole_between_the_other_first() {
+        let mut one = race([1, 2], "b1", None);
+        let access = |offset: &str, line: u32, kind: AccessKind, order: u32| {
+            let mut access = one.accesses[0].clone();
+            (access.kind, access.order, access.frame.line) = (kind, order, Some(line));
+            access.code.offset = offset.to_owned();
+            access
+        };
+        let writes = [("w1", 1, 1), ("w2", 2, 4)]
+            .map(|(name, line, order)| access(name, line, AccessKind::Write, order));
+        let reads = [("r1", 11, 2), ("r2", 12, 3)]
+            .map(|(name, line, order)| access(name, line, AccessKind::Read, order));
+        let [first, second] = &writes;
+        one.ways = vec![
+            vec![first.clone(), reads[0].clone(), second.clone()],
+            vec![second.clone(), reads[1].clone(), first.clone()],
+        ];
+        let steps = |order: &AccessOrder| {
+            let offsets = order.accesses.iter().map(|access| access.code.offset.clone());
+            offsets.collect::<Vec<_>>().join(" ")
+        };
+        let told: Vec<_> = one.orders().iter().map(steps).collect();
+        assert_eq!(told[..2], ["r1 w1 w2 r2", "w1 r1 r2 w2"], "{told:?}");
+        assert!(told.contains(&"w1 r1 w2".to_owned()) && told.contains(&"w1 r2 w2".to_owned()));
+        let roles: Vec<u8> = one.orders()[0].accesses.iter().map(|access| access.role).collect();
+        assert_eq!(roles, [1, 2, 2, 1]);
+    }
+}
