@@ -21,7 +21,7 @@ use unpick_runner::Invocation;
 
 use crate::cargo_test;
 use crate::forcing::{Forcing, JudgeOptions, PlanOptions};
-use crate::hunt::{print, write_file};
+use crate::output::findings::{print, write_file};
 use crate::program::end_of_command_line;
 use crate::quantities::duration;
 use crate::record::quoted;

@@ -21,7 +21,7 @@ use unpick_run_store::Store;
 use crate::conclude::understudies_of;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::hunt::{print, store_findings, write_json};
+use crate::output::findings::{print, store_findings, write_json};
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::races::Report;

@@ -5,6 +5,8 @@
 //! Gives   ranked correlations, or with `--broken` functions that break them; JSON, SARIF. What could not be read is told on
 //!         standard error; the rest is still analysed.
 
+mod answer;
+mod missing;
 mod observed;
 pub mod of_program;
 mod reading;
@@ -15,7 +17,6 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use std::{env, fs};
 
 use unpick_correlations::access_sets::rust;
 use unpick_correlations::{
@@ -25,10 +26,9 @@ use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
 use crate::hints;
-use crate::output;
 use crate::quantities;
-use crate::record::{quoted, store_option};
 use crate::trained::is_stdout;
+use missing::{nothing_read, told_missing};
 use observed::{ObservedRuns, observed_runs};
 use reading::Effort;
 
@@ -58,12 +58,6 @@ pub const WORKER: &str = "__correlate-worker";
 
 /// Folder of the store in which access sets are kept.
 const CACHE: &str = "access-sets";
-
-/// What helps where headers are not found.
-const HEADERS: &str = "unpick: next: say where headers are: a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or bear -- make), or compile once by unpick cc";
-
-/// Sentences about what is missing that are printed; JSON has them all.
-const MISSING_SHOWN: usize = 8;
 
 /// What `unpick correlate` can be told.
 #[derive(clap::Args)]
@@ -208,94 +202,11 @@ impl Correlate {
         list.summary.lines = lines;
         list
     }
-
-    fn tell(&self, list: &CorrelationList) -> Result<(), Problem> {
-        let here = env::current_dir().unwrap_or_default();
-        if let Some(goal) = &self.json {
-            write(goal, &(list.to_json() + "\n"))?;
-        }
-        if let Some(goal) = &self.sarif {
-            let what = if self.broken {
-                sarif::What::Breaks
-            } else {
-                sarif::What::Correlations { with_weak: self.weak }
-            };
-            write(goal, &format!("{:#}\n", sarif::log(list, what, &here)))?;
-        }
-        if [&self.json, &self.sarif].into_iter().flatten().any(|goal| is_stdout(goal)) {
-            return Ok(());
-        }
-        let text = if self.broken {
-            text::breaks(list, self.top, &here)
-        } else {
-            text::correlations(list, self.weak, self.top, &here)
-        };
-        write(Path::new(STDOUT), &format!("{text}next: {}\n", self.next_command(list)))
-    }
-
-    /// Who forgets one of the two; else whether threads come between.
-    fn next_command(&self, list: &CorrelationList) -> String {
-        if self.broken || list.breaks.is_empty() {
-            return "unpick races -- PROGRAM".to_owned();
-        }
-        let paths = self.paths.iter().map(|path| quoted(&path.to_string_lossy()));
-        let paths: Vec<String> = paths.collect();
-        format!("unpick correlate{} --broken {}", store_option(&self.store), paths.join(" "))
-            .trim_end()
-            .to_owned()
-    }
-}
-
-/// A file's name that stands for standard output.
-const STDOUT: &str = "-";
-
-fn write(goal: &Path, text: &str) -> Result<(), Problem> {
-    let written = match is_stdout(goal) {
-        true => output::print(text.as_bytes()),
-        false => fs::write(goal, text),
-    };
-    written.map_err(|error| {
-        let name = if is_stdout(goal) { "standard output".into() } else { goal.to_string_lossy() };
-        Problem::own_fault("the correlations cannot be written")
-            .at("file", name)
-            .why(error)
-            .next("choose a file you can write to, or - for standard output: what was read need not be read again")
-    })
-}
-
-fn told_missing(missing: &[String]) -> Vec<String> {
-    let mut lines: Vec<String> = missing
-        .iter()
-        .take(MISSING_SHOWN)
-        .map(|line| format!("unpick: {}", line.trim_start_matches("error: ")))
-        .collect();
-    if missing.len() > MISSING_SHOWN {
-        let more = missing.len() - MISSING_SHOWN;
-        lines.push(format!("unpick: {more} more of this kind: --json FILE has them all"));
-    }
-    if missing.iter().any(|line| line.contains("file not found")) {
-        lines.push(HEADERS.to_owned());
-    }
-    lines
-}
-
-fn nothing_read() -> Problem {
-    Problem::usage("no source could be read")
-        .why("what stands in the way is told above")
-        .next("unpick correlate --help says what is needed")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_list_of_what_is_missing_is_cut() {
-        let missing: Vec<String> = (0..20).map(|at| format!("{at}.c: no")).collect();
-        let told = told_missing(&missing);
-        assert_eq!(told.len(), MISSING_SHOWN + 1);
-        assert!(told[MISSING_SHOWN].contains("12 more"));
-    }
 
     #[test]
     fn a_share_is_between_nothing_and_all() {

@@ -10,13 +10,12 @@ mod budget;
 mod confirmation;
 mod course;
 mod progress;
+mod settings;
 mod single;
 mod summary;
 mod torn;
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,27 +23,23 @@ use std::time::Duration;
 use clap::ValueEnum;
 use unpick_findings::Findings;
 use unpick_problem::Problem;
-use unpick_recording::RunOptions;
-use unpick_run_store::{Keep, Store};
-use unpick_runner::{Condition, Delays, Invocation, Judge, Limits, Perturbation, stop_on_signals};
+use unpick_run_store::Store;
+use unpick_runner::Condition;
 
 use crate::clean::make_room;
 use crate::conclude::{View, findings_of, no_findings, only_hangs};
 use crate::delays::DelayOptions;
-use crate::output;
+use crate::output::findings::{print, store_findings, write_json};
 use crate::program::ProgramOptions;
 use crate::quantities::{bytes, duration};
-use crate::record::{fresh_seed, quoted, store_option};
-use crate::show::FINDINGS_FILE;
 use crate::supported::Guidance;
 use crate::terminal;
 use crate::train::program_name;
 use active::Trial;
-use budget::{Active, Budget, Enough};
+use budget::Enough;
 use confirmation::Confirmation;
-use course::{Course, Ended, Setup};
+use course::{Course, Ended};
 use progress::Progress;
-use single::Common;
 
 pub const HELP: &str = "\
 Exit codes: 0 no run failed, 66 runs failed and there are findings, deadlocks or lost notifications, 67 runs failed but nothing goes with them, 2 the
@@ -77,9 +72,6 @@ Examples:
 /// Kept of the beginning, and of the end, of what a run prints.
 pub const OUTPUT_BYTES: usize = 1 << 20;
 pub const GRACE: Duration = Duration::from_secs(1);
-/// As in the option's own default.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-const DEFAULT_TIME: Duration = Duration::from_secs(300);
 
 /// Which recordings are kept.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -202,28 +194,6 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
 }
 
 impl Hunt {
-    fn check(&self) -> Result<(), Problem> {
-        self.delays.check(
-            "give both: unpick hunt --delay-sync 5% --delay-min 2ms --delay-max 5ms -- PROGRAM",
-        )?;
-        if self.json_lines && self.json.as_deref() == Some(Path::new("-")) {
-            return Err(Problem::usage("both --json-lines and --json - want standard output")
-                .next("write the findings to a file: --json FILE"));
-        }
-        Ok(())
-    }
-
-    fn budget(&self) -> Budget {
-        let unbounded = self.time.is_none() && self.runs.is_none();
-        let time = self.time.or(unbounded.then_some(DEFAULT_TIME));
-        let active = match (self.active, self.no_active) {
-            (true, _) => Active::Asked,
-            (_, true) => Active::Never,
-            _ => Active::IfNothingFails,
-        };
-        Budget { failing: self.failing, passing: self.passing, runs: self.runs, time, active }
-    }
-
     /// Whether there is reason and budget to try orders that no run had.
     fn tries_orders(&self, course: &Course<'_>, ended: Ended) -> bool {
         let may_go_on = !matches!(ended, Ended::Stopped | Ended::Trouble);
@@ -244,51 +214,6 @@ impl Hunt {
         let trial = Trial::begin(&store, &runs, &self.view, self.resume, guidance)?;
         trial.run(course, &mut findings)?;
         Ok(findings)
-    }
-
-    fn common<'a>(&self, store: &Store, invocation: &'a Invocation) -> Common<'a> {
-        Common {
-            invocation,
-            store: store.clone(),
-            judge: Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() },
-            limits: Limits { timeout: self.timeout, grace: GRACE, output: OUTPUT_BYTES },
-            options: RunOptions { limit: self.limit, ..RunOptions::default() },
-            view: self.view.options(),
-            own_folder: self.own_folder,
-            stop: stop_on_signals(),
-        }
-    }
-
-    fn setup<'a>(&'a self, common: &'a Common<'a>) -> Setup<'a> {
-        Setup {
-            common,
-            budget: self.budget(),
-            perturbation: self.perturbation(),
-            view: &self.view,
-            keep: match self.keep {
-                Kept::Failing => Keep::Failing,
-                Kept::All => Keep::All,
-                Kept::None => Keep::None,
-            },
-            resume: self.resume,
-            jobs: self.jobs.into(),
-        }
-    }
-
-    fn perturbation(&self) -> Perturbation {
-        let seed = self.seed.unwrap_or_else(fresh_seed);
-        let fixed = Delays {
-            access_ppm: self.delays.delay_access,
-            sync_ppm: self.delays.delay_sync,
-            start_ppm: self.delays.delay_start,
-            shortest_ns: self.delays.delay_min,
-            longest_ns: self.delays.delay_max,
-        };
-        match (self.no_delays, fixed.are_none()) {
-            (true, _) => Perturbation::none(seed),
-            (false, true) => Perturbation::new(seed),
-            (false, false) => Perturbation::fixed(fixed, seed),
-        }
     }
 
     /// What the failing runs tell. Where none passed, that is how they hung.
@@ -315,21 +240,6 @@ impl Hunt {
             time: confirmation::time(left, course.elapsed()),
             quiet: self.quiet || self.json_lines,
         }
-    }
-
-    /// The options that decide what a run is and where it goes, as a further hunt needs them.
-    fn options_again(&self) -> String {
-        let mut text = store_option(&self.store);
-        for condition in &self.fail_if {
-            text += &format!(" --fail-if {}", quoted(&condition.to_string()));
-        }
-        if let Some(oracle) = &self.oracle {
-            text += &format!(" --oracle {}", quoted(&oracle.to_string_lossy()));
-        }
-        if self.timeout != DEFAULT_TIMEOUT {
-            text += &format!(" --timeout {}ms", self.timeout.as_millis());
-        }
-        text
     }
 
     fn is_json_on_stdout(&self) -> bool {
@@ -365,41 +275,4 @@ impl Hunt {
         course.trouble().iter().for_each(|problem| eprintln!("{problem}"));
         Ok(ExitCode::from(code))
     }
-}
-
-/// Puts findings into a store, in place of those there.
-pub fn store_findings(store: &Path, findings: &Findings) -> Result<(), Problem> {
-    // In one step: another hunt of this store may end at the same time.
-    let unfinished = format!("{FINDINGS_FILE}.unfinished-{}", std::process::id());
-    let unfinished = store.join(unfinished);
-    write_file(&unfinished, &(findings.to_json() + "\n"))?;
-    let file = store.join(FINDINGS_FILE);
-    fs::rename(&unfinished, &file).map_err(|error| cannot_write(&file, &error))
-}
-
-/// Writes findings as JSON to a file; `-` is standard output.
-pub fn write_json(file: &Path, findings: &Findings) -> Result<(), Problem> {
-    let json = findings.to_json() + "\n";
-    if file == Path::new("-") { print(&json) } else { write_file(file, &json) }
-}
-
-/// Prints to standard output.
-pub fn print(text: &str) -> Result<(), Problem> {
-    output::print(text.as_bytes()).map_err(|error| {
-        Problem::own_fault("the findings cannot be written")
-            .at("file", "standard output")
-            .why(error)
-            .next("they are in the store: findings.json")
-    })
-}
-
-pub fn write_file(path: &Path, text: &str) -> Result<(), Problem> {
-    fs::write(path, text).map_err(|error| cannot_write(path, &error))
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Problem {
-    Problem::own_fault("the findings cannot be written")
-        .at("file", path.display())
-        .why(error)
-        .next("choose a file you can write to: unpick rank --json FILE runs nothing again")
 }

@@ -13,7 +13,7 @@ use unpick_problem::Problem;
 use unpick_run_store::Store;
 
 use crate::dump::printable;
-use crate::hunt::print;
+use crate::output::findings::print;
 use crate::quantities::counted;
 use crate::record::{quoted, store_option};
 use crate::simulation;

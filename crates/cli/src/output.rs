@@ -1,5 +1,7 @@
 //! Standard output, and whoever has stopped reading it.
 
+pub mod findings;
+
 use std::io::{self, Write};
 
 /// Prints to standard output. Whoever closed it has seen enough: that is no error.

@@ -17,7 +17,7 @@ use crate::calibration::calibrated;
 use crate::check::as_checked;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::hunt::{print, write_file};
+use crate::output::findings::{print, write_file};
 use crate::race_orders;
 use crate::record::quoted;
 use crate::reproduce::{Tally, leading_run, nothing_usable, repeat};

@@ -12,7 +12,7 @@ use unpick_run_store::{Store, StoredRun};
 
 use crate::conclude::{View, findings_of, understudies_of};
 use crate::contradiction::contradiction;
-use crate::hunt::{print, write_file};
+use crate::output::findings::{print, write_file};
 use crate::show::{self, FINDINGS_FILE};
 use crate::supported::Guidance;
 use crate::terminal;

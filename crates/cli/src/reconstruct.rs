@@ -13,8 +13,8 @@ use unpick_run_store::{Store, StoredRun};
 use crate::communication::{reconstructions_of, stored_graphs};
 use crate::conclude::{NAMES, choices, counts_of};
 use crate::contradiction::contradiction;
-use crate::hunt::{print, write_file};
 use crate::import::names_in;
+use crate::output::findings::{print, write_file};
 use crate::terminal;
 
 pub const HELP: &str = "\

@@ -16,7 +16,7 @@ use unpick_reproduce::Plan;
 use crate::calibration::calibrated;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::hunt::{print, write_file};
+use crate::output::findings::{print, write_file};
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::record::store_option;

@@ -18,7 +18,7 @@ use unpick_reproduce::name_without_hash;
 use unpick_run_store::Store;
 use unpick_runner::{Condition, Invocation, Perturbation};
 
-use crate::hunt::print;
+use crate::output::findings::print;
 use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted, duration};
 use crate::record::{fresh_seed, quoted, store_option};

@@ -14,7 +14,7 @@ use unpick_problem::Problem;
 use unpick_recording::Run;
 
 use crate::conclude::NAMES;
-use crate::hunt::{print, write_file};
+use crate::output::findings::{print, write_file};
 
 /// In the store, unless another file is named.
 pub const INVARIANTS_FILE: &str = "invariants.toml";

@@ -12,7 +12,7 @@ use unpick_problem::Problem;
 use super::course::Looked;
 use super::suppressed::Suppressed;
 use crate::deadlocks::RACES_FILE;
-use crate::hunt::print;
+use crate::output::findings::print;
 use crate::trained::is_stdout;
 
 /// What was found, as JSON shows it. `docs/schema/races.schema.json` says the same.

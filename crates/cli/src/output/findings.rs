@@ -1,0 +1,46 @@
+//! Findings, and what else a verb has to say: on standard output, in a file, in a store.
+
+use std::path::Path;
+use std::{fs, io};
+
+use unpick_findings::Findings;
+use unpick_problem::Problem;
+
+use crate::show::FINDINGS_FILE;
+
+/// Puts findings into a store, in place of those there.
+pub fn store_findings(store: &Path, findings: &Findings) -> Result<(), Problem> {
+    // In one step: another hunt of this store may end at the same time.
+    let unfinished = format!("{FINDINGS_FILE}.unfinished-{}", std::process::id());
+    let unfinished = store.join(unfinished);
+    write_file(&unfinished, &(findings.to_json() + "\n"))?;
+    let file = store.join(FINDINGS_FILE);
+    fs::rename(&unfinished, &file).map_err(|error| cannot_write(&file, &error))
+}
+
+/// Writes findings as JSON to a file; `-` is standard output.
+pub fn write_json(file: &Path, findings: &Findings) -> Result<(), Problem> {
+    let json = findings.to_json() + "\n";
+    if file == Path::new("-") { print(&json) } else { write_file(file, &json) }
+}
+
+/// Prints to standard output.
+pub fn print(text: &str) -> Result<(), Problem> {
+    super::print(text.as_bytes()).map_err(|error| {
+        Problem::own_fault("the findings cannot be written")
+            .at("file", "standard output")
+            .why(error)
+            .next("they are in the store: findings.json")
+    })
+}
+
+pub fn write_file(path: &Path, text: &str) -> Result<(), Problem> {
+    fs::write(path, text).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Problem {
+    Problem::own_fault("the findings cannot be written")
+        .at("file", path.display())
+        .why(error)
+        .next("choose a file you can write to: unpick rank --json FILE runs nothing again")
+}
