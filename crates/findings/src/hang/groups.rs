@@ -1,0 +1,149 @@
+//! Runs that hung the same way.
+//!
+//! Takes   the hangs of failing runs.      Gives  one entry per way to hang, the sure ones first, then those that are most frequent.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Hang, HangProcess, HangThread, LostDeed, WaitedFor};
+use crate::confirmed::Confirmed;
+use crate::finding::{Findings, Runs, SCHEMA};
+use crate::names::Frame;
+
+/// Failing runs that hung in the same places for the same reasons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HangGroup {
+    /// As in the example run.
+    pub sentence: String,
+    pub deadlock: bool,
+    /// The order in which a notification was lost is known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub lost_notification: bool,
+    pub failed_runs: u32,
+    pub example_run: u32,
+    /// What forcing it has shown; none: nobody tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Confirmed>,
+}
+
+/// What makes two hangs the same: what is waited for, and where; not which thread does.
+pub(crate) type Signature = Vec<(Option<WaitedFor>, Option<String>, Frame)>;
+/// What was done where, on the way to a lost notification.
+type StepPlace = (LostDeed, Frame);
+
+impl Hang {
+    /// Of a deadlock only those in the circle count, of a lost notification only those who lost it: how far the others had come is
+    /// chance.
+    pub(crate) fn signature(&self) -> Signature {
+        let mut signature: Signature = self
+            .processes
+            .iter()
+            .flat_map(|process| {
+                process.threads.iter().filter(|thread| self.counts(process, thread))
+            })
+            .map(|thread| {
+                let wait = thread.waits_for.as_ref();
+                let name = wait.and_then(|wait| wait.name.clone());
+                (wait.map(|wait| wait.what), name, thread.frame.clone())
+            })
+            .collect();
+        signature.sort();
+        signature.dedup();
+        signature
+    }
+
+    fn lost_in(&self) -> Vec<StepPlace> {
+        let steps = self.lost_notification().map_or(&[][..], |lost| &lost.steps);
+        steps.iter().map(|step| (step.deed, step.frame.clone())).collect()
+    }
+
+    fn counts(&self, process: &HangProcess, thread: &HangThread) -> bool {
+        if let Some(lost) = self.lost_notification() {
+            return thread.thread == lost.thread;
+        }
+        !self.deadlock || process.deadlocks.iter().flatten().any(|&member| member == thread.thread)
+    }
+}
+
+/// The hangs of failing runs, by number of run: the sure ones first, then those that are most frequent.
+pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
+    let mut groups: BTreeMap<(bool, Vec<StepPlace>, Signature), HangGroup> = BTreeMap::new();
+    for (run, hang) in hangs {
+        let key = (hang.deadlock, hang.lost_in(), hang.signature());
+        let group = groups.entry(key).or_insert_with(|| HangGroup {
+            sentence: hang.sentence.clone(),
+            deadlock: hang.deadlock,
+            lost_notification: hang.lost_notification().is_some(),
+            failed_runs: 0,
+            example_run: *run,
+            confirmed: None,
+        });
+        group.failed_runs += 1;
+    }
+    let mut groups: Vec<HangGroup> = groups.into_values().collect();
+    groups.sort_by_key(|group| {
+        let sureness = (!group.deadlock, !group.lost_notification);
+        (sureness, u32::MAX - group.failed_runs, group.example_run)
+    });
+    groups
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
+impl HangGroup {
+    /// The order in which threads came to hang is known, so it can be forced.
+    pub fn is_explained(&self) -> bool {
+        self.deadlock || self.lost_notification
+    }
+}
+
+impl Findings {
+    /// Of runs that cannot be compared, only how they hung is known.
+    pub fn of_hangs(runs: Runs, formula: &str, hangs: Vec<HangGroup>) -> Findings {
+        let formula = formula.to_owned();
+        Findings {
+            schema: SCHEMA.to_owned(),
+            runs,
+            formula,
+            findings: Vec::new(),
+            hangs,
+            active: None,
+            reconstructions: Vec::new(),
+        }
+    }
+
+    /// Whether there is anything that explains a failure.
+    pub fn explain_something(&self) -> bool {
+        !self.findings.is_empty() || self.hangs.iter().any(HangGroup::is_explained)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_support::{hang, thread};
+    use super::*;
+
+    #[test]
+    fn runs_that_hung_in_the_same_places_are_one_entry_and_deadlocks_come_first() {
+        let hangs = [
+            (1, hang(&[], vec![thread(2, 10), thread(3, 20)])),
+            (2, hang(&[], vec![thread(2, 20), thread(3, 10), thread(4, 10)])),
+            (5, hang(&[2, 3], vec![thread(1, 4), thread(2, 10), thread(3, 20)])),
+            (6, hang(&[], vec![thread(2, 30)])),
+        ];
+        let groups = group_hangs(&hangs);
+        let told: Vec<_> =
+            groups.iter().map(|group| (group.example_run, group.failed_runs)).collect();
+        assert_eq!(told, [(5, 1), (1, 2), (6, 1)]);
+    }
+
+    #[test]
+    fn of_a_deadlock_only_the_circle_counts() {
+        let one = hang(&[2, 3], vec![thread(1, 4), thread(2, 10), thread(3, 20)]);
+        let other = hang(&[5, 6], vec![thread(1, 9), thread(5, 20), thread(6, 10)]);
+        assert_eq!(group_hangs(&[(1, one), (2, other)]).len(), 1);
+    }
+}
