@@ -21,7 +21,8 @@ use unpick_runner::Invocation;
 
 use crate::cargo_test;
 use crate::forcing::{Forcing, JudgeOptions, PlanOptions};
-use crate::output::findings::{print, write_file};
+use crate::output::findings::{print, write_json};
+use crate::output::is_stdout;
 use crate::program::end_of_command_line;
 use crate::quantities::duration;
 use crate::record::quoted;
@@ -156,7 +157,7 @@ impl Check {
     }
 
     fn is_json_on_stdout(&self) -> bool {
-        self.json.as_deref() == Some(Path::new("-"))
+        self.json.as_deref().is_some_and(is_stdout)
     }
 
     fn tell(&self, checked: &Checked) -> Result<(), Problem> {
@@ -171,11 +172,10 @@ impl Check {
                 "exit_code": exit_code(all),
                 "files": answers,
             });
-            let text = format!("{value:#}\n");
-            if self.is_json_on_stdout() {
-                return print(&text);
-            }
-            write_file(file, &text)?;
+            write_json(file, &value)?;
+        }
+        if self.is_json_on_stdout() {
+            return Ok(());
         }
         print(&self.next(all, files))
     }

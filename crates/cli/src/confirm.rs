@@ -21,13 +21,13 @@ use unpick_run_store::Store;
 use crate::conclude::understudies_of;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::output::findings::{print, store_findings, write_json};
+use crate::output::findings::{print, store_findings, write_findings, write_json};
+use crate::output::is_stdout;
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::races::Report;
 use crate::record::store_option;
 use crate::show::{self, FINDINGS_FILE};
-use crate::trained;
 
 pub use trying::{Tried, Trying};
 
@@ -147,7 +147,7 @@ impl Confirm {
         if let Some(file) = &self.json {
             write_deadlock(file, &confirmed)?;
         }
-        if self.json.as_deref() != Some(Path::new("-")) {
+        if !self.is_json_on_stdout() {
             print(&self.deadlock_text(number, &confirmed, &tried))?;
         }
         Ok(exit_code(&[tried]))
@@ -176,9 +176,9 @@ impl Confirm {
         let race = RaceFinding { forced: Some(forced.clone()), ..race };
         let report = race_orders::keep(store, number, forced)?;
         if let Some(file) = &self.json {
-            trained::write_json(file, &serde_json::to_value(&race).unwrap_or_default())?;
+            write_json(file, &serde_json::to_value(&race).unwrap_or_default())?;
         }
-        if self.json.as_deref() != Some(Path::new("-")) {
+        if !self.is_json_on_stdout() {
             print(&self.race_text(number, &race, &report))?;
         }
         let is_confirmed = race.mark() == Some(RaceMark::Confirmed);
@@ -208,11 +208,15 @@ impl Confirm {
         format!("{}\n\n{}\n\n{mark}\nnext: {next}\n", race.sentence, race::table(forced))
     }
 
+    fn is_json_on_stdout(&self) -> bool {
+        self.json.as_deref().is_some_and(is_stdout)
+    }
+
     fn tell(&self, findings: &Findings, tried: &[Tried]) -> Result<(), Problem> {
         if let Some(file) = &self.json {
-            write_json(file, findings)?;
+            write_findings(file, findings)?;
         }
-        if self.json.as_deref() == Some(Path::new("-")) {
+        if self.is_json_on_stdout() {
             return Ok(());
         }
         let store = store_option(&self.program.store);
@@ -236,7 +240,7 @@ impl Confirm {
 fn write_deadlock(file: &Path, candidate: &CandidateDeadlock) -> Result<(), Problem> {
     let value = serde_json::to_value(candidate)
         .map_err(|error| Problem::own_fault("a deadlock cannot be told as JSON").why(error))?;
-    trained::write_json(file, &value)
+    write_json(file, &value)
 }
 
 /// One row per finding.

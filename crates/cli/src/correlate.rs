@@ -26,8 +26,8 @@ use unpick_problem::{Problem, exit};
 use unpick_run_store::Store;
 
 use crate::hints;
+use crate::output::is_stdout;
 use crate::quantities;
-use crate::trained::is_stdout;
 use missing::{nothing_read, told_missing};
 use observed::{ObservedRuns, observed_runs};
 use reading::Effort;

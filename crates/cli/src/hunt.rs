@@ -16,7 +16,7 @@ mod summary;
 mod torn;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -29,7 +29,8 @@ use unpick_runner::Condition;
 use crate::clean::make_room;
 use crate::conclude::{View, findings_of, no_findings, only_hangs};
 use crate::delays::DelayOptions;
-use crate::output::findings::{print, store_findings, write_json};
+use crate::output::findings::{print, store_findings, write_findings};
+use crate::output::is_stdout;
 use crate::program::ProgramOptions;
 use crate::quantities::{bytes, duration};
 use crate::supported::Guidance;
@@ -243,12 +244,12 @@ impl Hunt {
     }
 
     fn is_json_on_stdout(&self) -> bool {
-        self.json.as_deref() == Some(Path::new("-"))
+        self.json.as_deref().is_some_and(is_stdout)
     }
 
     fn store_findings(&self, findings: &Findings) -> Result<(), Problem> {
         store_findings(&self.store, findings)?;
-        self.json.as_ref().map_or(Ok(()), |file| write_json(file, findings))
+        self.json.as_ref().map_or(Ok(()), |file| write_findings(file, findings))
     }
 
     /// Says what came of it.

@@ -13,11 +13,12 @@ use unpick_problem::Problem;
 use unpick_run_store::Store;
 
 use crate::dump::printable;
-use crate::output::findings::print;
+use crate::output::findings::{print, write_json};
+use crate::output::is_stdout;
 use crate::quantities::counted;
 use crate::record::{quoted, store_option};
 use crate::simulation;
-use crate::trained::{file_of, is_stdout, read_trained, write, write_json};
+use crate::trained::{file_of, read_trained, write};
 
 pub const HELP: &str = "\
 Places that no other thread ever came between (challenged 0) come first: nobody knows yet what would happen there, and unpick hunt

@@ -12,7 +12,8 @@ use unpick_run_store::{Store, StoredRun};
 
 use crate::conclude::{View, findings_of, understudies_of};
 use crate::contradiction::contradiction;
-use crate::output::findings::{print, write_file};
+use crate::output::findings::{print, write_findings};
+use crate::output::is_stdout;
 use crate::show::{self, FINDINGS_FILE};
 use crate::supported::Guidance;
 use crate::terminal;
@@ -46,14 +47,11 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
         guidance.support(&mut findings, &runs);
     }
     rank.take_over_verdicts(&mut findings, &store, &runs)?;
-    let json = findings.to_json() + "\n";
-    match rank.json.as_deref() {
-        Some(file) if file == Path::new("-") => print(&json)?,
-        Some(file) => {
-            write_file(file, &json)?;
-            print(&report(&findings, &rank.store))?;
-        }
-        None => print(&report(&findings, &rank.store))?,
+    if let Some(file) = &rank.json {
+        write_findings(file, &findings)?;
+    }
+    if !rank.json.as_deref().is_some_and(is_stdout) {
+        print(&report(&findings, &rank.store))?;
     }
     let counts = findings.runs;
     if counts.passed == 0 || counts.failed == 0 {

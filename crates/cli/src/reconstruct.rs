@@ -14,7 +14,8 @@ use crate::communication::{reconstructions_of, stored_graphs};
 use crate::conclude::{NAMES, choices, counts_of};
 use crate::contradiction::contradiction;
 use crate::import::names_in;
-use crate::output::findings::{print, write_file};
+use crate::output::findings::{print, write_text};
+use crate::output::is_stdout;
 use crate::terminal;
 
 pub const HELP: &str = "\
@@ -71,22 +72,13 @@ impl Reconstruct {
     }
 
     fn tell(&self, list: &ReconstructionList) -> Result<(), Problem> {
-        let graph = || unpick_report::dot::communication(&list.reconstructions);
-        let mut printed = false;
-        for (goal, text) in [
-            (&self.json, &mut (|| list.to_json() + "\n") as &mut dyn FnMut() -> String),
-            (&self.dot, &mut { graph }),
-        ] {
-            match goal {
-                Some(goal) if goal == Path::new("-") => {
-                    printed = true;
-                    print(&text())?;
-                }
-                Some(goal) => write_file(goal, &text())?,
-                None => {}
-            }
+        if let Some(goal) = &self.json {
+            write_text(goal, &(list.to_json() + "\n"))?;
         }
-        if printed {
+        if let Some(goal) = &self.dot {
+            write_text(goal, &unpick_report::dot::communication(&list.reconstructions))?;
+        }
+        if [&self.json, &self.dot].into_iter().flatten().any(|goal| is_stdout(goal)) {
             return Ok(());
         }
         print(&unpick_report::reconstructions(list, &terminal::style_of_stdout(&self.store)))

@@ -16,7 +16,8 @@ use unpick_reproduce::Plan;
 use crate::calibration::calibrated;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::output::findings::{print, write_file};
+use crate::output::findings::{print, write_text};
+use crate::output::is_stdout;
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::record::store_option;
@@ -159,13 +160,10 @@ impl Reproduce {
         if tally.usable() == 0 {
             return Err(nothing_usable(tally));
         }
-        let json = || tally.to_json(plan, alone) + "\n";
-        match &self.json {
-            Some(file) if file == Path::new("-") => print(&json())?,
-            Some(file) => write_file(file, &json())?,
-            None => {}
+        if let Some(file) = &self.json {
+            write_text(file, &(tally.to_json(plan, alone) + "\n"))?;
         }
-        if self.json.as_deref() != Some(Path::new("-")) {
+        if !self.json.as_deref().is_some_and(is_stdout) {
             print(&self.text(plan, tally, alone))?;
         }
         if tally.came_about(plan) == 0 {

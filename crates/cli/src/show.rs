@@ -13,7 +13,7 @@ use unpick_problem::Problem;
 use unpick_run_store::Store;
 
 use crate::hang::read_hang;
-use crate::output;
+use crate::output::{self, is_stdout};
 use crate::races::Report;
 use crate::terminal;
 
@@ -213,7 +213,7 @@ fn write_json(json: String, goal: &Path) -> Result<(), Problem> {
 }
 
 fn write_text(text: &str, goal: &Path) -> Result<(), Problem> {
-    if goal == Path::new("-") {
+    if is_stdout(goal) {
         return print(text);
     }
     fs::write(goal, text).map_err(|error| cannot_write(goal, &error))

@@ -18,12 +18,13 @@ use unpick_reproduce::name_without_hash;
 use unpick_run_store::Store;
 use unpick_runner::{Condition, Invocation, Perturbation};
 
-use crate::output::findings::print;
+use crate::output::findings::{print, write_json};
+use crate::output::is_stdout;
 use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted, duration};
 use crate::record::{fresh_seed, quoted, store_option};
 use crate::simulation::{self, SimulationOptions};
-use crate::trained::{self, file_of, is_stdout, write_json};
+use crate::trained::{self, file_of};
 use course::{Counts, Course, Ended};
 
 pub const HELP: &str = "\

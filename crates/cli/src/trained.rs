@@ -6,7 +6,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use unpick_analyses::invariants::{Collector, RunInvariants, Variant};
 use unpick_invariants::{Invariants, Suppressions};
 use unpick_names::KnownRecording;
@@ -14,7 +13,6 @@ use unpick_problem::Problem;
 use unpick_recording::Run;
 
 use crate::conclude::NAMES;
-use crate::output::findings::{print, write_file};
 
 /// In the store, unless another file is named.
 pub const INVARIANTS_FILE: &str = "invariants.toml";
@@ -115,14 +113,4 @@ pub fn check_run(folder: &Path, variant: Variant) -> Result<Checked, Problem> {
         collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
     }
     Ok(Checked { run: collector.finish(), is_complete })
-}
-
-/// Writes JSON to a file; `-` is standard output.
-pub fn write_json(file: &Path, value: &Value) -> Result<(), Problem> {
-    let text = format!("{value:#}\n");
-    if is_stdout(file) { print(&text) } else { write_file(file, &text) }
-}
-
-pub fn is_stdout(file: &Path) -> bool {
-    file == Path::new("-")
 }

@@ -18,15 +18,14 @@ use unpick_runner::{Choices, FinishedRun, Invocation, Plan};
 
 use crate::conclude::{NAMES, choices};
 use crate::delays::DelayOptions;
+use crate::output::findings::write_json;
 use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted};
 use crate::record::{fresh_seed, nothing_recorded, quoted, store_option};
 use crate::simulation;
 use crate::terminal;
 use crate::train::program_name;
-use crate::trained::{
-    Checked, SUPPRESSIONS_FILE, check_run, file_of, read_trained, suppressions, write_json,
-};
+use crate::trained::{Checked, SUPPRESSIONS_FILE, check_run, file_of, read_trained, suppressions};
 
 pub const HELP: &str = "\
 The program keeps its input, output and signals, and its exit code is the exit code of this command (128 + n if signal n killed it). What it

@@ -7,12 +7,8 @@ use unpick_correlations::CorrelationList;
 use unpick_problem::Problem;
 
 use super::{Correlate, sarif, text};
-use crate::output;
+use crate::output::{self, STDOUT, is_stdout};
 use crate::record::{quoted, store_option};
-use crate::trained::is_stdout;
-
-/// A file's name that stands for standard output.
-const STDOUT: &str = "-";
 
 impl Correlate {
     pub(super) fn tell(&self, list: &CorrelationList) -> Result<(), Problem> {

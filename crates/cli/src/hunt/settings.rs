@@ -1,6 +1,5 @@
 //! What the options of a hunt mean: its budget, its runs, its delays, and the same options for a further one.
 
-use std::path::Path;
 use std::time::Duration;
 
 use unpick_problem::Problem;
@@ -23,7 +22,7 @@ impl Hunt {
         self.delays.check(
             "give both: unpick hunt --delay-sync 5% --delay-min 2ms --delay-max 5ms -- PROGRAM",
         )?;
-        if self.json_lines && self.json.as_deref() == Some(Path::new("-")) {
+        if self.json_lines && self.is_json_on_stdout() {
             return Err(Problem::usage("both --json-lines and --json - want standard output")
                 .next("write the findings to a file: --json FILE"));
         }

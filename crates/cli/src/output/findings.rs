@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::{fs, io};
 
+use serde_json::Value;
 use unpick_findings::Findings;
 use unpick_problem::Problem;
 
+use super::is_stdout;
 use crate::show::FINDINGS_FILE;
 
 /// Puts findings into a store, in place of those there.
@@ -19,9 +21,18 @@ pub fn store_findings(store: &Path, findings: &Findings) -> Result<(), Problem> 
 }
 
 /// Writes findings as JSON to a file; `-` is standard output.
-pub fn write_json(file: &Path, findings: &Findings) -> Result<(), Problem> {
-    let json = findings.to_json() + "\n";
-    if file == Path::new("-") { print(&json) } else { write_file(file, &json) }
+pub fn write_findings(file: &Path, findings: &Findings) -> Result<(), Problem> {
+    write_text(file, &(findings.to_json() + "\n"))
+}
+
+/// Writes JSON to a file; `-` is standard output.
+pub fn write_json(file: &Path, value: &Value) -> Result<(), Problem> {
+    write_text(file, &format!("{value:#}\n"))
+}
+
+/// Writes to a file; `-` is standard output.
+pub fn write_text(file: &Path, text: &str) -> Result<(), Problem> {
+    if is_stdout(file) { print(text) } else { write_file(file, text) }
 }
 
 /// Prints to standard output.

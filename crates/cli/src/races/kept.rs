@@ -13,7 +13,7 @@ use super::course::Looked;
 use super::suppressed::Suppressed;
 use crate::deadlocks::RACES_FILE;
 use crate::output::findings::print;
-use crate::trained::is_stdout;
+use crate::output::is_stdout;
 
 /// What was found, as JSON shows it. `docs/schema/races.schema.json` says the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
