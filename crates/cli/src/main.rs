@@ -6,6 +6,7 @@ mod cargo;
 mod cargo_test;
 mod cc;
 mod check;
+mod chosen;
 mod clean;
 mod communication;
 mod conclude;

@@ -9,18 +9,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use unpick_findings::{CandidateDeadlock, Hang, RaceFinding};
+use unpick_findings::Hang;
 use unpick_problem::Problem;
-use unpick_reproduce::{Plan, Program, Reproducer};
+use unpick_reproduce::{Plan, Program, Reproducer, Subject};
 
 use crate::calibration::calibrated;
 use crate::check::as_checked;
+use crate::chosen::{Choice, Chosen};
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::output::findings::{print, write_file};
 use crate::race_orders;
 use crate::record::quoted;
-use crate::reproduce::{Tally, leading_run, nothing_usable, repeat};
+use crate::reproduce::{Tally, nothing_usable, repeat};
 use crate::show;
 
 pub const HELP: &str = "\
@@ -46,18 +47,8 @@ const TRIED: u32 = 5;
 /// What `unpick pin` can be told.
 #[derive(clap::Args)]
 pub struct Pin {
-    /// Number of a finding in the list of unpick show; 1 is the hang, if one explains most failures
-    #[arg(value_name = "N", default_value_t = 1)]
-    number: usize,
-    /// A run that hung in a deadlock or for a lost notification, by its number
-    #[arg(long, value_name = "RUN")]
-    run: Option<u64>,
-    /// A deadlock that can be, by its number in the list of unpick races
-    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run"])]
-    deadlock: Option<usize>,
-    /// A race, by its number in the list of unpick races: the order that was confirmed, else the one that the run did not have
-    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run", "deadlock"])]
-    race: Option<usize>,
+    #[command(flatten)]
+    choice: Choice,
     /// Write to this file, not to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -69,14 +60,8 @@ pub struct Pin {
 }
 
 pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
-    let listed = pin.listed()?;
-    let store = &pin.program.store;
-    let forcing = match &listed {
-        Some(Listed::Deadlock(one)) => pin.program.forcing_as(&deadlocks::run_of(store, one)?)?,
-        Some(Listed::Race(one)) => pin.program.forcing_as(&race_orders::run_of(store, one)?)?,
-        None => pin.program.forcing()?,
-    };
-    let (reproducer, program) = pin.reproducer(&forcing, listed)?;
+    let forcing = pin.choice.forcing(&pin.program)?;
+    let (reproducer, program) = pin.reproducer(&forcing)?;
     let plan = pin.plan(&forcing, reproducer.matched(&program)?.plan)?;
     let text = reproducer.with_patience_of(&plan).to_toml();
     let file = pin.write(&text)?;
@@ -88,60 +73,27 @@ pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is pinned of the last report of `unpick races`.
-enum Listed {
-    Deadlock(Box<CandidateDeadlock>),
-    Race(Box<RaceFinding>),
-}
-
 impl Pin {
-    /// None: it is a finding or a run that is meant.
-    fn listed(&self) -> Result<Option<Listed>, Problem> {
-        let store = &self.program.store;
-        match (self.deadlock, self.race) {
-            (Some(number), _) => {
-                let candidate = deadlocks::candidate(store, number)?;
-                Ok(Some(Listed::Deadlock(Box::new(candidate))))
-            }
-            (None, Some(number)) => {
-                Ok(Some(Listed::Race(Box::new(race_orders::race(store, number)?))))
-            }
-            (None, None) => Ok(None),
-        }
-    }
-
-    fn reproducer(
-        &self,
-        forcing: &Forcing,
-        listed: Option<Listed>,
-    ) -> Result<(Reproducer, Program), Problem> {
+    fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
         let program = forcing.program()?;
         let subject = forcing.subject();
-        if let Some(Listed::Race(race)) = &listed {
-            let order = race_orders::order_of(race)?;
-            let program = program.with_libraries_of(&order.accesses, &subject.folder);
-            return Ok((Reproducer::of_order(&order, &subject, &program)?, program));
-        }
-        match self.hang(listed)? {
-            Some(hang) => {
-                let program = program.with_libraries_of_hang(&hang, &subject.folder);
-                Ok((Reproducer::of_hang(&hang, &subject, &program)?, program))
+        let store = &self.program.store;
+        match self.choice.chosen(store)? {
+            Chosen::Race(number) => {
+                let order = race_orders::order_of(&race_orders::race(store, number)?)?;
+                let program = program.with_libraries_of(&order.accesses, &subject.folder);
+                Ok((Reproducer::of_order(&order, &subject, &program)?, program))
             }
-            None => {
-                let finding = show::finding(&self.program.store, self.number)?;
+            Chosen::Deadlock(number) => {
+                of_hang(&deadlocks::candidate(store, number)?.hang, &subject, program)
+            }
+            Chosen::Hang(run) => of_hang(&show::hang(store, run)?, &subject, program),
+            Chosen::Finding(number) => {
+                let finding = show::finding(store, number)?;
                 let program = program.with_libraries_of(&finding.accesses, &subject.folder);
                 Ok((Reproducer::of_finding(&finding, &subject, &program)?, program))
             }
         }
-    }
-
-    /// If it is a hang that is meant, or one that can be.
-    fn hang(&self, listed: Option<Listed>) -> Result<Option<Hang>, Problem> {
-        if let Some(Listed::Deadlock(candidate)) = listed {
-            return Ok(Some(candidate.hang));
-        }
-        let run = leading_run(&self.program.store, self.number, self.run)?;
-        run.map(|run| show::hang(&self.program.store, run)).transpose()
     }
 
     /// With the pause and the bound under which it fails.
@@ -166,6 +118,16 @@ impl Pin {
             }
         }
     }
+}
+
+/// A hang that was seen, or one that can be.
+fn of_hang(
+    hang: &Hang,
+    subject: &Subject,
+    program: Program,
+) -> Result<(Reproducer, Program), Problem> {
+    let program = program.with_libraries_of_hang(hang, &subject.folder);
+    Ok((Reproducer::of_hang(hang, subject, &program)?, program))
 }
 
 /// A plan, and what came of it.

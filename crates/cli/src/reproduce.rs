@@ -14,6 +14,7 @@ use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
 
 use crate::calibration::calibrated;
+use crate::chosen::{Choice, Chosen};
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::output::findings::{print, write_text};
@@ -21,7 +22,7 @@ use crate::output::is_stdout;
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::record::store_option;
-use crate::show::{self, FINDINGS_FILE};
+use crate::show;
 use crate::terminal;
 pub use tally::Tally;
 
@@ -46,18 +47,8 @@ const USUAL_TIME: Duration = Duration::from_secs(60);
 /// What `unpick reproduce` can be told.
 #[derive(clap::Args)]
 pub struct Reproduce {
-    /// Number of a finding in the list of unpick show; 1 is the hang, if one explains most failures
-    #[arg(value_name = "N", default_value_t = 1)]
-    number: usize,
-    /// A run that hung in a deadlock or for a lost notification, by its number
-    #[arg(long, value_name = "RUN")]
-    run: Option<u64>,
-    /// A deadlock that can be, by its number in the list of unpick races
-    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run"])]
-    deadlock: Option<usize>,
-    /// A race, by its number in the list of unpick races: the order that was confirmed, else the one that the run did not have
-    #[arg(long, value_name = "N", conflicts_with_all = ["number", "run", "deadlock"])]
-    race: Option<usize>,
+    #[command(flatten)]
+    choice: Choice,
     /// How many runs; without it 100, but no longer than a minute
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
@@ -83,61 +74,31 @@ pub struct Reproduce {
     program: ForcedProgram,
 }
 
-pub fn run(mut reproduce: Reproduce) -> Result<ExitCode, Problem> {
-    if reproduce.deadlock.is_none() && reproduce.race.is_none() {
-        reproduce.run = leading_run(&reproduce.program.store, reproduce.number, reproduce.run)?;
-    }
-    let forcing = reproduce.forcing()?;
-    let plan = forcing.completed(reproduce.plan(forcing.usual_run)?);
+pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
+    let chosen = reproduce.choice.chosen(&reproduce.program.store)?;
+    let forcing = reproduce.choice.forcing(&reproduce.program)?;
+    let plan = forcing.completed(reproduce.plan(chosen, forcing.usual_run)?);
     if reproduce.gdb {
         return debugger::run(&forcing, &Plan { stop: true, ..plan });
     }
     let plan = reproduce.calibrated(&forcing, plan)?;
     let tally = reproduce.tally(&forcing, Some(&plan))?;
     let alone = reproduce.compare.then(|| reproduce.tally(&forcing, None)).transpose()?;
-    reproduce.tell(&plan, &tally, alone.as_ref())
-}
-
-/// What is forced.
-enum What {
-    Finding(usize),
-    /// By the number of the run.
-    Hang(u64),
-    Deadlock(usize),
-    Race(usize),
+    reproduce.tell(chosen, &plan, &tally, alone.as_ref())
 }
 
 impl Reproduce {
-    fn what(&self) -> What {
-        match (self.deadlock, self.race, self.run) {
-            (Some(number), _, _) => What::Deadlock(number),
-            (None, Some(number), _) => What::Race(number),
-            (None, None, Some(run)) => What::Hang(run),
-            (None, None, None) => What::Finding(self.number),
-        }
-    }
-
-    fn forcing(&self) -> Result<Forcing, Problem> {
+    fn plan(&self, chosen: Chosen, usual_run: Option<Duration>) -> Result<Plan, Problem> {
         let store = &self.program.store;
-        let hunted = match (self.deadlock, self.race) {
-            (Some(number), _) => deadlocks::run_of(store, &deadlocks::candidate(store, number)?)?,
-            (None, Some(number)) => race_orders::run_of(store, &race_orders::race(store, number)?)?,
-            (None, None) => return self.program.forcing(),
-        };
-        self.program.forcing_as(&hunted)
-    }
-
-    fn plan(&self, usual_run: Option<Duration>) -> Result<Plan, Problem> {
-        let store = &self.program.store;
-        let plan = match self.what() {
-            What::Deadlock(number) => {
+        let plan = match chosen {
+            Chosen::Deadlock(number) => {
                 Plan::of_deadlock(&deadlocks::candidate(store, number)?.hang)?
             }
-            What::Race(number) => {
+            Chosen::Race(number) => {
                 Plan::of_order(&race_orders::order_of(&race_orders::race(store, number)?)?)?
             }
-            What::Hang(run) => plan_of_hang(store, run)?,
-            What::Finding(number) => Plan::of_finding(&show::finding(store, number)?)?,
+            Chosen::Hang(run) => plan_of_hang(store, run)?,
+            Chosen::Finding(number) => Plan::of_finding(&show::finding(store, number)?)?,
         };
         Ok(self.program.plan.applied_to(plan, usual_run))
     }
@@ -156,7 +117,13 @@ impl Reproduce {
         repeat(forcing, plan, runs, time, &bar)
     }
 
-    fn tell(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> Result<ExitCode, Problem> {
+    fn tell(
+        &self,
+        chosen: Chosen,
+        plan: &Plan,
+        tally: &Tally,
+        alone: Option<&Tally>,
+    ) -> Result<ExitCode, Problem> {
         if tally.usable() == 0 {
             return Err(nothing_usable(tally));
         }
@@ -164,7 +131,7 @@ impl Reproduce {
             write_text(file, &(tally.to_json(plan, alone) + "\n"))?;
         }
         if !self.json.as_deref().is_some_and(is_stdout) {
-            print(&self.text(plan, tally, alone))?;
+            print(&self.text(chosen, plan, tally, alone))?;
         }
         if tally.came_about(plan) == 0 {
             return Err(tally.obstacle(plan));
@@ -172,37 +139,26 @@ impl Reproduce {
         Ok(ExitCode::from(if tally.failed > 0 { exit::FINDINGS } else { 0 }))
     }
 
-    fn text(&self, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> String {
-        let what = match self.what() {
-            What::Deadlock(number) => format!("deadlock {number}"),
-            What::Race(number) => format!("race {number}"),
-            What::Hang(run) => format!("the hang of run {run}"),
-            What::Finding(number) => format!("finding {number}"),
-        };
+    fn text(&self, chosen: Chosen, plan: &Plan, tally: &Tally, alone: Option<&Tally>) -> String {
         let way = if self.inverse { "its inverse order" } else { "its order" };
-        let mut text = format!("{what}, {way} forced\n\n{}\n", tally.table(plan, alone));
-        text += &self.next(tally);
+        let mut text = format!("{chosen}, {way} forced\n\n{}\n", tally.table(plan, alone));
+        text += &self.next(chosen, tally);
         text
     }
 
-    fn next(&self, tally: &Tally) -> String {
+    fn next(&self, chosen: Chosen, tally: &Tally) -> String {
         let store = store_option(&self.program.store);
-        let which = match self.what() {
-            What::Deadlock(number) => format!("--deadlock {number}"),
-            What::Race(number) => format!("--race {number}"),
-            What::Hang(run) => format!("--run {run}"),
-            What::Finding(number) => number.to_string(),
-        };
-        let is_listed = matches!(self.what(), What::Deadlock(_) | What::Race(_));
+        let which = chosen.option();
+        let is_listed = matches!(chosen, Chosen::Deadlock(_) | Chosen::Race(_));
         let confirm = if is_listed { format!(" {which}") } else { String::new() };
         match (self.inverse, tally.failed) {
             (false, 1..) => format!(
                 "next: is it the cause? unpick confirm{store}{confirm}; keep it as a test: unpick pin{store} {which} > bug.toml\n"
             ),
-            (false, 0) if self.deadlock.is_some() => format!(
+            (false, 0) if matches!(chosen, Chosen::Deadlock(_)) => format!(
                 "next: its threads came there and the program did not hang: unpick confirm{store}{confirm} says how sure that is\n"
             ),
-            (false, 0) if self.race.is_some() => format!(
+            (false, 0) if matches!(chosen, Chosen::Race(_)) => format!(
                 "next: this order does not make it fail: unpick confirm{store}{confirm} tries all that there are\n"
             ),
             (false, 0) => format!(
@@ -240,15 +196,6 @@ pub fn repeat(
 /// The plan that forces what made a run of a store hang.
 pub fn plan_of_hang(store: &Path, run: u64) -> Result<Plan, Problem> {
     Plan::of_hang(&show::hang(store, run)?)
-}
-
-/// The run that hung, if it is a hang that is meant: that of this number, or number 1 where a hang leads.
-pub fn leading_run(store: &Path, number: usize, run: Option<u64>) -> Result<Option<u64>, Problem> {
-    if run.is_some() || number != 1 {
-        return Ok(run);
-    }
-    let findings = show::read(&store.join(FINDINGS_FILE))?;
-    Ok(findings.leading_hang().map(|hang| u64::from(hang.example_run)))
 }
 
 pub fn nothing_usable(tally: &Tally) -> Problem {
