@@ -25,6 +25,7 @@ pub mod races_happens_before;
 pub mod races_lockset;
 pub mod races_multi_variable;
 pub mod ranking;
+mod stored_tables;
 pub mod thread_order;
 pub mod unseen_orders;
 

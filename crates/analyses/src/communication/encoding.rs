@@ -1,20 +1,13 @@
-//! `RunGraphs` as bytes, and back without trust.
-//!
-//! ```text
-//! 8 bytes  magic          8 bytes  FNV-1a of the rest
-//! 1 byte   version        the tables, as postcard writes them: numbers take as many bytes as they need
-//! ```
+//! `RunGraphs` as bytes, and back without trust. `stored_tables` has the form.
 
-use unpick_events::file::fnv1a;
 use unpick_problem::Problem;
 
-use crate::interleaving_patterns::Memory;
+use crate::stored_tables::{Magic, framed, have_memory, is_in, unframed};
 
 use super::result::{Graph, Node, RunGraphs};
 
-const MAGIC: [u8; 8] = *b"UNPIGRPH";
+const MAGIC: Magic = *b"UNPIGRPH";
 const VERSION: u8 = 1;
-const HEADER: usize = 17;
 
 impl RunGraphs {
     /// The bytes to store.
@@ -23,25 +16,17 @@ impl RunGraphs {
     /// Never: there is nothing in it that cannot be written.
     pub fn to_bytes(&self) -> Vec<u8> {
         let tables = postcard::to_allocvec(self).expect("plain tables can always be encoded");
-        let mut rest = vec![VERSION];
-        rest.extend(tables);
-        [&MAGIC[..], &fnv1a(&rest).to_le_bytes(), &rest].concat()
+        framed(MAGIC, VERSION, &tables)
     }
 
     /// Reads what `to_bytes` wrote; `name` says in problems where it came from.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<RunGraphs, Problem> {
-        if bytes.len() < HEADER || bytes[..8] != MAGIC {
-            return Err(damaged(name, "it does not begin as one"));
-        }
-        let (sum, rest) = bytes[8..].split_at(8);
-        if sum != fnv1a(rest).to_le_bytes() {
-            return Err(damaged(name, "its checksum is wrong"));
-        }
-        if rest[0] != VERSION {
-            return Err(other_version(name, rest[0]));
+        let (version, tables) = unframed(MAGIC, bytes).map_err(|why| damaged(name, why))?;
+        if version != VERSION {
+            return Err(other_version(name, version));
         }
         let (read, left): (RunGraphs, &[u8]) =
-            postcard::take_from_bytes(&rest[1..]).map_err(|error| damaged(name, error))?;
+            postcard::take_from_bytes(tables).map_err(|error| damaged(name, error))?;
         if !left.is_empty() || !read.is_consistent() {
             return Err(damaged(name, "its tables do not fit together"));
         }
@@ -79,16 +64,8 @@ impl RunGraphs {
         is_in(node.site, &self.sites)
             && is_in(node.stack, &self.stacks)
             && node.context.is_sound()
-            && match node.memory {
-                Memory::Static { module, .. } => is_in(module, &self.modules),
-                Memory::Heap { block, .. } => is_in(block, &self.blocks),
-                Memory::Other { .. } => true,
-            }
+            && have_memory(&self.modules, &self.blocks, node.memory)
     }
-}
-
-fn is_in<T>(number: u32, table: &[T]) -> bool {
-    (number as usize) < table.len()
 }
 
 fn damaged(name: &str, why: impl std::fmt::Display) -> Problem {
@@ -112,13 +89,9 @@ mod tests {
     use super::super::{Collector, GraphOptions};
     use super::*;
 
-    fn with_sum(rest: &[u8]) -> Vec<u8> {
-        [&MAGIC[..], &fnv1a(rest).to_le_bytes(), rest].concat()
-    }
-
     #[test]
     fn a_version_that_is_not_known_is_named() {
-        let problem = RunGraphs::from_bytes(&with_sum(&[9, 0]), "stored").unwrap_err();
+        let problem = RunGraphs::from_bytes(&framed(MAGIC, 9, &[0]), "stored").unwrap_err();
         assert!(problem.to_string().contains("version 9, this build reads version 1"));
     }
 
@@ -127,7 +100,7 @@ mod tests {
         let empty = Collector::new(GraphOptions::default()).finish();
         let bytes = empty.to_bytes();
         assert_eq!(RunGraphs::from_bytes(&bytes, "stored").unwrap(), empty);
-        let longer = with_sum(&[&bytes[16..], &[0]].concat());
+        let longer = framed(MAGIC, VERSION, &[&bytes[17..], &[0]].concat());
         assert!(RunGraphs::from_bytes(&longer, "stored").is_err());
     }
 }

@@ -1,19 +1,14 @@
-//! `RunPatterns` as bytes, and back without trust.
-//!
-//! ```text
-//! 8 bytes  magic          8 bytes  FNV-1a of the rest
-//! 1 byte   version        the tables, as postcard writes them: numbers take as many bytes as they need
-//! ```
+//! `RunPatterns` as bytes, and back without trust. `stored_tables` has the form.
 
-use unpick_events::file::fnv1a;
 use unpick_problem::Problem;
+
+use crate::stored_tables::{Magic, framed, have_memory, is_in, unframed};
 
 use super::earlier_encoding::{VERSION_2, VERSION_3, Version2, Version3};
 use super::result::{Access, Block, CodeSite, Lock, Memory, RunPatterns};
 
-const MAGIC: [u8; 8] = *b"UNPIPATT";
+const MAGIC: Magic = *b"UNPIPATT";
 const VERSION: u8 = 4;
-const HEADER: usize = 17;
 
 impl RunPatterns {
     /// The bytes to store.
@@ -22,22 +17,13 @@ impl RunPatterns {
     /// Never: there is nothing in it that cannot be written.
     pub fn to_bytes(&self) -> Vec<u8> {
         let tables = postcard::to_allocvec(self).expect("plain tables can always be encoded");
-        let mut rest = vec![VERSION];
-        rest.extend(tables);
-        [&MAGIC[..], &fnv1a(&rest).to_le_bytes(), &rest].concat()
+        framed(MAGIC, VERSION, &tables)
     }
 
     /// Reads what `to_bytes` wrote; `name` says in problems where it came from.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<RunPatterns, Problem> {
-        if bytes.len() < HEADER || bytes[..8] != MAGIC {
-            return Err(damaged(name, "it does not begin as one"));
-        }
-        let (sum, rest) = bytes[8..].split_at(8);
-        if sum != fnv1a(rest).to_le_bytes() {
-            return Err(damaged(name, "its checksum is wrong"));
-        }
-        let tables = &rest[1..];
-        let read: RunPatterns = match rest[0] {
+        let (version, tables) = unframed(MAGIC, bytes).map_err(|why| damaged(name, why))?;
+        let read: RunPatterns = match version {
             VERSION => postcard::from_bytes(tables),
             VERSION_2 => postcard::from_bytes(tables).map(Version2::in_todays_terms),
             VERSION_3 => postcard::from_bytes(tables).map(Version3::in_todays_terms),
@@ -72,12 +58,8 @@ impl RunPatterns {
         site.module.is_none_or(|module| is_in(module, &self.modules))
     }
 
-    fn has_memory(&self, memory: &Memory) -> bool {
-        match *memory {
-            Memory::Static { module, .. } => is_in(module, &self.modules),
-            Memory::Heap { block, .. } => is_in(block, &self.blocks),
-            Memory::Other { .. } => true,
-        }
+    fn has_memory(&self, memory: Memory) -> bool {
+        have_memory(&self.modules, &self.blocks, memory)
     }
 
     fn has_parts_of_block(&self, block: &Block) -> bool {
@@ -87,19 +69,15 @@ impl RunPatterns {
     fn has_parts_of_lock(&self, lock: &Lock) -> bool {
         is_in(lock.site, &self.sites)
             && is_in(lock.stack, &self.stacks)
-            && self.has_memory(&lock.memory)
+            && self.has_memory(lock.memory)
     }
 
     fn has_parts_of_access(&self, access: &Access) -> bool {
         is_in(access.site, &self.sites)
             && is_in(access.stack, &self.stacks)
             && is_in(access.lock_set, &self.lock_sets)
-            && self.has_memory(&access.memory)
+            && self.has_memory(access.memory)
     }
-}
-
-fn is_in<T>(number: u32, table: &[T]) -> bool {
-    (number as usize) < table.len()
 }
 
 fn damaged(name: &str, why: impl std::fmt::Display) -> Problem {
@@ -124,18 +102,13 @@ mod tests {
     use crate::interleaving_patterns::result::{Holding, Touch};
     use crate::interleaving_patterns::{CodeModule, Collector, Options};
 
-    fn with_header(version: u8, tables: Vec<u8>) -> Vec<u8> {
-        let rest = [vec![version], tables].concat();
-        [&MAGIC[..], &fnv1a(&rest).to_le_bytes(), &rest].concat()
-    }
-
     /// As builds of version 3 wrote it: without what was possible.
     fn version_3_of(run: &RunPatterns) -> Vec<u8> {
         let code = (&run.options, &run.modules, &run.sites, &run.stacks);
         let memory = (&run.locks, &run.lock_sets, &run.blocks);
         let found = (&run.accesses, &run.patterns, &run.hidden_pairs, &run.seen_sites);
         let counts = (run.processes, run.pairs, run.left_out);
-        with_header(VERSION_3, postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
+        framed(MAGIC, VERSION_3, &postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
     }
 
     /// As builds of version 2 wrote it: of locks that are held their numbers only, of accesses neither whole lengths nor libraries.
@@ -155,7 +128,7 @@ mod tests {
         let memory = (&run.locks, &lock_sets, &run.blocks);
         let found = (&accesses, &run.patterns, &run.hidden_pairs, &run.seen_sites);
         let counts = (run.processes, run.pairs, run.left_out);
-        with_header(VERSION_2, postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
+        framed(MAGIC, VERSION_2, &postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
     }
 
     #[test]
@@ -199,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_version_that_is_not_known_is_named() {
-        let problem = RunPatterns::from_bytes(&with_header(9, vec![0]), "stored").unwrap_err();
+        let problem = RunPatterns::from_bytes(&framed(MAGIC, 9, &[0]), "stored").unwrap_err();
         assert!(problem.to_string().contains("version 9, this build reads versions 2 to 4"));
     }
 }
