@@ -22,6 +22,7 @@ mod collect;
 mod combine;
 mod earlier_encoding;
 mod encoding;
+mod example_access;
 mod falcon;
 mod found;
 mod modules;
@@ -32,7 +33,7 @@ mod slices;
 pub(crate) use blocks::Blocks;
 pub use catalogue::{AccessKind, Arrangement, Class, PatternId, Step, Variable, of_two_pairs};
 pub use collect::Collector;
-pub(crate) use collect::touch_of;
+pub(crate) use example_access::touch_of;
 pub use modules::{code_module, module_at};
 pub use result::{
     Access, Block, CodeModule, CodeSite, FoundPattern, HiddenPair, Holding, Lock, Memory,

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use unpick_events::access::PastKind;
 use unpick_recording::{Access as RecordedAccess, Histories, Recording};
 
 use crate::access_pairs::{
@@ -23,7 +22,7 @@ use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
 use super::found::{Found, FoundMap, Identity, add};
 use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
-use super::result::{Access, FoundPattern, HiddenPair, RunPatterns, Touch};
+use super::result::{Access, FoundPattern, HiddenPair, RunPatterns};
 use super::slices::slices;
 use super::{Mode, Options};
 
@@ -253,18 +252,9 @@ impl Collector {
         let recorded = walked.accesses.get(id);
         let lived = &walked.locations[location.index()];
         let access = Access {
-            process: process.number,
-            thread: recorded.thread.0,
-            touch: touch_of(recorded.kind),
-            atomic: recorded.flags.is_atomic(),
-            library: recorded.flags.is_library(),
-            site: self.code.site(process, recorded.site),
-            stack: self.code.stack(process, recorded.context),
             lock_set: walked.lock_sets[&moment_of(recorded)],
             index: walked.ranks[id.index()],
-            memory: self.code.memory_of(process, lived),
-            length: lived.bytes.end - lived.bytes.start,
-            whole_length: recorded.length,
+            ..Access::of_recorded(recorded, lived, process, &mut self.code)
         };
         let number = self.accesses.number_of(access);
         walked.numbers.insert((id, location), number);
@@ -386,12 +376,4 @@ fn identity(found: &Found, sites: &[u32]) -> Identity {
 
 fn moment_of(access: &RecordedAccess) -> Moment {
     Moment { thread: access.thread, ordinal: access.order.ordinal() }
-}
-
-pub(crate) fn touch_of(kind: PastKind) -> Touch {
-    match kind {
-        PastKind::Read => Touch::Read,
-        PastKind::Write => Touch::Write,
-        PastKind::Free => Touch::Free,
-    }
 }

@@ -8,7 +8,7 @@ use unpick_recording::{Access as RecordedAccess, Histories, Life, Order, Recordi
 use crate::access_pairs::{LivedBytes, is_of_library};
 use crate::code_tables::{CodeTables, Process, Table};
 use crate::interleaving_patterns::{
-    Access, Collector as PatternCollector, Options, RunPatterns, slices, touch_of,
+    Access, Collector as PatternCollector, Options, RunPatterns, slices,
 };
 use crate::knowledge::Knowledge;
 
@@ -213,21 +213,8 @@ impl Collector {
         lived: &LivedBytes,
         index: usize,
     ) -> u32 {
-        let access = Access {
-            process: process.number,
-            thread: recorded.thread.0,
-            touch: touch_of(recorded.kind),
-            atomic: recorded.flags.is_atomic(),
-            library: recorded.flags.is_library(),
-            site: self.code.site(process, recorded.site),
-            stack: self.code.stack(process, recorded.context),
-            lock_set: 0,
-            index: index as u32,
-            memory: self.code.memory_of(process, lived),
-            length: lived.bytes.end - lived.bytes.start,
-            whole_length: recorded.length,
-        };
-        self.accesses.number_of(access)
+        let access = Access::of_recorded(recorded, lived, process, &mut self.code);
+        self.accesses.number_of(Access { index: index as u32, ..access })
     }
 
     /// The invariants of the run.
