@@ -7,11 +7,13 @@
 
 mod bundles;
 mod cache;
+mod claims;
 mod files;
 mod flags;
 mod includes;
 mod queue;
 mod rust_files;
+mod seating;
 mod shared_headers;
 mod worker;
 

@@ -12,7 +12,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::cache::Cache;
+use super::claims::Claim;
 use super::queue::Unit;
+use super::seating::{Guest, seat};
 use super::worker::{Failure, Worker};
 use crate::access_sets::c::{CJob, Parsed};
 use crate::access_sets::{FileSets, split};
@@ -26,8 +28,8 @@ const SMALLEST: usize = 2 << 20;
 /// Parts of a bundle that cannot be read as a whole.
 const PARTS: usize = 8;
 
-/// Units with errors that are read together again, and not one by one.
-const WORTH_IT: usize = 3;
+/// Units that are read together again after errors, or apart from others for what they define, and not one by one.
+pub const WORTH_IT: usize = 3;
 
 /// Units that are read together.
 pub struct Bundle {
@@ -40,24 +42,19 @@ pub struct Bundle {
     pub group: Option<usize>,
 }
 
-/// Divides units into bundles, neighbours together.
-pub fn cut(units: &[Unit], members: &[usize], jobs: usize) -> Vec<Vec<usize>> {
+/// Divides units into bundles.
+pub fn cut(
+    units: &[Unit],
+    members: &[usize],
+    jobs: usize,
+    claims: &[Vec<Claim>],
+) -> Vec<Vec<usize>> {
     let is_c = members.first().is_some_and(|&at| units[at].is_c());
     let largest = if is_c { LARGEST } else { LARGEST_OF_CPP };
     let total: usize = members.iter().map(|&at| units[at].bytes).sum();
     let parts = total.div_ceil(largest).max(jobs.min(total / SMALLEST)).max(1);
-    let goal = total.div_ceil(parts);
-    let (mut bundles, mut bundle, mut bytes) = (Vec::new(), Vec::new(), 0);
-    for &at in members {
-        bundle.push(at);
-        bytes += units[at].bytes;
-        if bytes >= goal {
-            bundles.push(std::mem::take(&mut bundle));
-            bytes = 0;
-        }
-    }
-    bundles.extend((!bundle.is_empty()).then_some(bundle));
-    bundles
+    let guest = |&at: &usize| Guest { at, bytes: units[at].bytes, claims: &claims[at] };
+    seat(members.iter().map(guest).collect(), parts)
 }
 
 /// What came of a bundle.
@@ -73,8 +70,8 @@ pub struct Reading<'a> {
     pub units: &'a [Unit],
     pub roots: &'a [PathBuf],
     pub cache: &'a Cache,
-    /// Headers that must not be read twice, and do not see to it themselves.
-    pub unguarded: &'a HashSet<PathBuf>,
+    /// Headers that are read once, and do not see to it themselves.
+    pub once: &'a HashSet<PathBuf>,
     /// Functions of headers that are known already, by key.
     pub known: &'a HashSet<u64>,
 }
@@ -203,7 +200,7 @@ impl Reading<'_> {
             .filter(|_| bundle.precompiled.is_none())
             .flat_map(|&at| &self.units[at].closure)
             .map(AsRef::as_ref)
-            .filter(|header| self.unguarded.contains(*header))
+            .filter(|header| self.once.contains(*header))
             .collect();
         CJob {
             files: members.iter().map(|&at| self.units[at].file.clone()).collect(),

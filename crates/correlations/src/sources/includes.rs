@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::claims::{Claim, Claims};
 use crate::access_sets::c::{hash, is_header, without_steps_back};
 
 /// One `#include` line.
@@ -29,8 +30,32 @@ pub struct FileText {
     pub bytes: usize,
     pub lines: usize,
     pub includes: Vec<Include>,
-    /// Defines types or functions of its own, and has nothing that keeps it from doing so twice.
-    pub needs_guard: bool,
+    /// Has nothing that keeps it from being read twice.
+    pub is_open: bool,
+    pub content: Content,
+    /// What it defines for itself alone.
+    pub claims: Vec<Claim>,
+}
+
+/// What a header has, and so what comes of it if it is read twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Content {
+    /// Neither of both, but perhaps parts for macros to put together.
+    #[default]
+    Other,
+    /// Declarations, which may be said again, and only cost time.
+    Declarations,
+    /// Types, or functions of its own, which may not.
+    Definitions,
+}
+
+/// Files without a guard that several files of a translation unit may include.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// Nothing in them is what an includer defines: once is enough.
+    pub once: HashSet<PathBuf>,
+    /// Meant to be read by each of its includers, of which a translation unit can have only one.
+    pub for_each: HashSet<PathBuf>,
 }
 
 /// Files that were looked at, each once.
@@ -44,6 +69,9 @@ pub struct Includes {
 
 /// Headers that a file includes itself.
 type Headers = Rc<Vec<Arc<Path>>>;
+
+/// Files that were seen to find the same headers, by the numbers of the folders that were searched.
+pub type Alike = HashSet<(Arc<Path>, [u64; 2])>;
 
 /// Headers that a file brings, directly or not.
 pub type Closure = HashSet<Arc<Path>>;
@@ -83,9 +111,7 @@ impl Includes {
 
     /// All headers that a file brings, directly or not, of those that are in the folders.
     pub fn closure(&mut self, file: &Path, folders: &[PathBuf]) -> Closure {
-        let key = folders.iter().fold(0, |key: u64, folder| {
-            hash(folder.as_os_str().as_encoded_bytes()) ^ key.rotate_left(7)
-        });
+        let key = key_of(folders);
         let mut found = Closure::new();
         let mut open: Vec<Arc<Path>> = vec![Arc::from(file)];
         while let Some(file) = open.pop() {
@@ -96,6 +122,29 @@ impl Includes {
             }
         }
         found
+    }
+
+    /// Whether a file, and all that it brings, finds the same headers in these folders as in those.
+    pub fn are_alike(
+        &mut self,
+        file: &Path,
+        these: &[PathBuf],
+        those: &[PathBuf],
+        alike: &mut Alike,
+    ) -> bool {
+        let keys = [these, those].map(key_of);
+        let mut open: Vec<Arc<Path>> = vec![Arc::from(file)];
+        while let Some(file) = open.pop() {
+            if !alike.insert((Arc::clone(&file), keys)) {
+                continue;
+            }
+            let found = self.direct(&file, these, keys[0]);
+            if found != self.direct(&file, those, keys[1]) {
+                return false;
+            }
+            open.extend(found.iter().cloned());
+        }
+        true
     }
 
     fn direct(&mut self, file: &Arc<Path>, folders: &[PathBuf], key: u64) -> Headers {
@@ -121,24 +170,37 @@ impl Includes {
         hash(&[self.text(file).hash.to_le_bytes(), headers.to_le_bytes()].concat())
     }
 
-    /// Those of the files that cannot be read twice, and are not meant to be: nothing in them is what an includer defines.
-    pub fn unguarded<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) -> HashSet<PathBuf> {
+    /// Those of the files that have no guard.
+    pub fn open<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) -> Open {
         let files: BTreeSet<&Path> = files.into_iter().collect();
+        let given = self.given_to(&files);
+        let mut open = Open::default();
+        for file in files {
+            let text = self.text(file);
+            if !text.is_open || text.content == Content::Other {
+                continue;
+            }
+            let given = file.file_name().and_then(|last| given.get(last));
+            if is_header(file) && !given.is_some_and(|given| mentions(file, given)) {
+                open.once.insert(file.to_path_buf());
+            } else if text.content == Content::Definitions {
+                open.for_each.insert(file.to_path_buf());
+            }
+        }
+        open
+    }
+
+    /// What is defined where a file by this name is included.
+    fn given_to(&mut self, files: &BTreeSet<&Path>) -> HashMap<OsString, HashSet<String>> {
         let mut given: HashMap<OsString, HashSet<String>> = HashMap::new();
-        for file in &files {
+        for file in files {
             for include in &self.text(file).includes {
                 if let Some(last) = Path::new(&include.name).file_name() {
                     given.entry(last.to_owned()).or_default().extend(include.behind.clone());
                 }
             }
         }
-        let mut is_unguarded = |file: &Path| {
-            is_header(file) && self.text(file).needs_guard && {
-                let given = file.file_name().and_then(|last| given.get(last));
-                !given.is_some_and(|given| mentions(file, given))
-            }
-        };
-        files.into_iter().filter(|file| is_unguarded(file)).map(Path::to_path_buf).collect()
+        given
     }
 
     /// Lines of these files, each counted once.
@@ -146,6 +208,13 @@ impl Includes {
         let files: HashSet<&Path> = files.into_iter().collect();
         files.into_iter().map(|file| self.text(file).lines).sum()
     }
+}
+
+/// One number for folders in this order.
+fn key_of(folders: &[PathBuf]) -> u64 {
+    folders.iter().fold(0, |key: u64, folder| {
+        hash(folder.as_os_str().as_encoded_bytes()) ^ key.rotate_left(7)
+    })
 }
 
 fn mentions(file: &Path, names: &HashSet<String>) -> bool {
@@ -158,14 +227,15 @@ fn look_at(text: &[u8]) -> FileText {
     let mut found = FileText { hash: hash(text), bytes: text.len(), ..FileText::default() };
     let mut depth = 0_usize;
     let mut guards = Guards::default();
-    let mut defines = false;
+    let mut claims = Claims::default();
     // What surrounds a whole header, and the definition that goes with it, do not count.
     let mut guard = 0;
     let mut defined: Vec<String> = Vec::new();
     for line in text.split(|&byte| byte == b'\n') {
         found.lines += 1;
         let Some(directive) = line.trim_ascii_start().strip_prefix(b"#") else {
-            defines |= begins_definition(line);
+            found.content = found.content.max(content_of(line));
+            claims.see(line);
             continue;
         };
         let directive = String::from_utf8_lossy(directive.trim_ascii());
@@ -199,7 +269,8 @@ fn look_at(text: &[u8]) -> FileText {
             _ => {}
         }
     }
-    found.needs_guard = defines && !guards.is_guarded;
+    found.is_open = !guards.is_guarded;
+    found.claims = claims.all();
     found
 }
 
@@ -207,10 +278,15 @@ fn is_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-fn begins_definition(line: &[u8]) -> bool {
-    [&b"struct "[..], b"typedef ", b"enum ", b"union ", b"static "]
-        .iter()
-        .any(|word| line.starts_with(word))
+fn content_of(line: &[u8]) -> Content {
+    const DEFINITIONS: [&[u8]; 5] = [b"struct ", b"typedef ", b"enum ", b"union ", b"static "];
+    if DEFINITIONS.iter().any(|word| line.starts_with(word)) {
+        Content::Definitions
+    } else if line.starts_with(b"extern ") {
+        Content::Declarations
+    } else {
+        Content::Other
+    }
 }
 
 /// Whether the first two directives of a file keep it from being read twice, or a pragma does.
@@ -253,7 +329,7 @@ fn named(text: &str) -> Option<(String, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::look_at;
+    use super::{Content, look_at};
 
     #[test]
     fn includes_are_found_and_conditional_ones_are_told() {
@@ -269,17 +345,20 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_definitions_without_a_guard_needs_one() {
-        for (text, needs) in [
-            ("struct a {\n};\n", true),
-            ("#include <b.h>\ntypedef int c;\n", true),
-            ("#ifndef A_H\n# define A_H\nstruct a {\n};\n#endif\n", false),
-            ("#if !defined(A_H)\n#define A_H\nstruct a {\n};\n#endif\n", false),
-            ("#pragma once\nstruct a {\n};\n", false),
+    fn a_header_without_a_guard_is_open_and_what_it_has_is_known() {
+        use Content::{Declarations, Definitions, Other};
+        for (text, is_open, content) in [
+            ("struct a {\n};\n", true, Definitions),
+            ("#include <b.h>\ntypedef int c;\n", true, Definitions),
+            ("#ifndef A_H\n# define A_H\nstruct a {\n};\n#endif\n", false, Definitions),
+            ("#if !defined(A_H)\n#define A_H\nstruct a {\n};\n#endif\n", false, Definitions),
+            ("#pragma once\nstruct a {\n};\n", false, Definitions),
+            ("extern int a;\n", true, Declarations),
             // Meant to be read again, with other macros.
-            ("ITEM(a)\nITEM(b)\n#undef ITEM\n", false),
+            ("ITEM(a)\nITEM(b)\n#undef ITEM\n", true, Other),
         ] {
-            assert_eq!(look_at(text.as_bytes()).needs_guard, needs, "{text}");
+            let found = look_at(text.as_bytes());
+            assert_eq!((found.is_open, found.content), (is_open, content), "{text}");
         }
     }
 

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::bundles::{self, Bundle, Outcome, Reading};
 use super::cache::Cache;
+use super::claims::{self, Claim};
 use super::files::SourceFiles;
 use super::flags::Flags;
-use super::includes::{Closure, Includes};
+use super::includes::{Alike, Closure, Includes, Open};
 use super::shared_headers::Group;
 use super::worker::{Failure, Worker};
 use super::{Request, Sources};
@@ -53,10 +54,10 @@ impl Unit {
     pub fn is_same_with(
         &self,
         folders: &[PathBuf],
-        roots: &[PathBuf],
+        alike: &mut Alike,
         includes: &mut Includes,
     ) -> bool {
-        within(includes.closure(&self.file, folders), roots) == self.closure
+        includes.are_alike(&self.file, &self.folders, folders, alike)
     }
 
     pub fn extension(&self) -> String {
@@ -105,8 +106,9 @@ pub fn read_all(
         units.iter().map(|unit| cache.get(&unit.name(), unit.key)).collect();
     sources.files_unchanged = sets.iter().flatten().count();
     let is_open: Vec<bool> = sets.iter().map(Option::is_none).collect();
-    let unguarded = includes.unguarded(units.iter().flat_map(Unit::all_files));
-    let run = Run { request, roots, units: &units, cache, unguarded: &unguarded };
+    let open = includes.open(units.iter().flat_map(Unit::all_files));
+    let claims = claims::contested(&units, &open, includes);
+    let run = Run { request, roots, units: &units, cache, open: &open, claims: &claims };
     let aside = tempfile::tempdir().ok();
     let mut plan = run.plan(&is_open, aside.as_ref().map(tempfile::TempDir::path), includes);
     // The largest first, so that none of them is left for the end.
@@ -147,7 +149,9 @@ struct Run<'a> {
     roots: &'a [PathBuf],
     units: &'a [Unit],
     cache: &'a Cache,
-    unguarded: &'a HashSet<PathBuf>,
+    open: &'a Open,
+    /// Of each unit.
+    claims: &'a [Vec<Claim>],
 }
 
 /// What is to be read, and what is known of headers before.
@@ -164,7 +168,7 @@ impl Run<'_> {
         let mut plan = Plan::default();
         let all: Vec<usize> = (0..self.units.len()).collect();
         let mut is_alone = is_open.to_vec();
-        let groups = Group::of(self.units, self.roots, includes);
+        let groups = Group::of(self.units, includes);
         for (number, group) in groups.iter().enumerate() {
             for &at in &group.members {
                 is_alone[at] = false;
@@ -194,7 +198,7 @@ impl Run<'_> {
         plan: &mut Plan,
     ) {
         let members: Vec<usize> = group.members.iter().copied().filter(|&at| is_open[at]).collect();
-        let bundles = bundles::cut(self.units, &members, self.request.jobs);
+        let bundles = bundles::cut(self.units, &members, self.request.jobs, self.claims);
         let text = group.header(self.units, includes);
         let key = hash(text.as_bytes())
             ^ hash(group.arguments.join("\0").as_bytes())
@@ -263,8 +267,8 @@ impl Run<'_> {
             .iter()
             .flat_map(|sets| sets.functions.iter().map(|function| function.key))
             .collect();
-        let (units, roots, cache, unguarded) = (self.units, self.roots, self.cache, self.unguarded);
-        let reading = Reading { units, roots, cache, unguarded, known: &known };
+        let (units, roots, cache, once) = (self.units, self.roots, self.cache, &self.open.once);
+        let reading = Reading { units, roots, cache, once, known: &known };
         let outcomes = self.read_bundles(&reading, &plan.bundles);
         let mut all = Outcome::default();
         let mut headers: Vec<Vec<FileSets>> = plan.groups.iter().map(|_| Vec::new()).collect();

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::PathBuf;
 
-use super::includes::{Closure, Includes};
+use super::includes::{Alike, Closure, Includes};
 use super::queue::{Unit, include_folders};
 
 /// Files below which a header of their own does not pay.
@@ -24,7 +23,7 @@ pub struct Group {
 
 impl Group {
     /// Those that are worth it. Folders that are searched may differ, if all files find the same headers in all of them.
-    pub fn of(units: &[Unit], roots: &[PathBuf], includes: &mut Includes) -> Vec<Self> {
+    pub fn of(units: &[Unit], includes: &mut Includes) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for (at, unit) in units.iter().enumerate() {
             let extension = unit.extension();
@@ -43,8 +42,7 @@ impl Group {
         groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
         let mut merged: Vec<Self> = Vec::new();
         for group in groups {
-            let open =
-                merged.iter_mut().find(|larger| larger.can_take(&group, units, roots, includes));
+            let open = merged.iter_mut().find(|larger| larger.can_take(&group, units, includes));
             match open {
                 Some(larger) => {
                     larger.arguments = union_of(&larger.arguments, &group.arguments);
@@ -58,19 +56,14 @@ impl Group {
         merged
     }
 
-    fn can_take(
-        &self,
-        other: &Self,
-        units: &[Unit],
-        roots: &[PathBuf],
-        includes: &mut Includes,
-    ) -> bool {
+    fn can_take(&self, other: &Self, units: &[Unit], includes: &mut Includes) -> bool {
         let is_alike = self.extension == other.extension
             && without_folders(&self.arguments) == without_folders(&other.arguments);
         is_alike && {
             let folders = include_folders(&union_of(&self.arguments, &other.arguments));
             let mut members = self.members.iter().chain(&other.members);
-            members.all(|&at| units[at].is_same_with(&folders, roots, includes))
+            let mut alike = Alike::default();
+            members.all(|&at| units[at].is_same_with(&folders, &mut alike, includes))
         }
     }
 
