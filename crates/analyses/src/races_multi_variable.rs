@@ -11,6 +11,7 @@
 //! with them (lockset), or be ordered (happens-before). Made precise:
 //! - lockset: one lock must be held from A1 to A3 without being given back, and at A2; two readers of a lock do not exclude each other.
 //! - happens-before: A2 must come before both or after both. Where locks put it between the two, each access is ordered, and the unit is torn.
+//! - neither: A2 is of a thread that is created after the one and joined before the other, and so always between.
 
 mod correlations;
 mod mined;
@@ -100,7 +101,10 @@ impl Found {
         let are_apart = trace.is_in_earlier_segment(remote, first)
             || trace.is_in_earlier_segment(second, remote);
         let unlocked = !are_apart && !is_kept_out(first, second, remote);
-        if !unordered && !unlocked {
+        // Who creates a thread between the two accesses, and joins it there, means it to come between: there is no other order.
+        let is_meant = trace.is_in_earlier_segment(first, remote)
+            && trace.is_in_earlier_segment(remote, second);
+        if is_meant || !unordered && !unlocked {
             return;
         }
         let sites = [first, second, remote].map(|one| one.access.site);

@@ -133,6 +133,17 @@ fn who_is_created_afterwards_comes_after_both() {
 }
 
 #[test]
+fn who_is_created_and_joined_in_between_is_meant_to_be_there() {
+    let with = |end: Kind| {
+        let trace = Trace::new().access(1, Kind::Write, X, UPDATE, &[]);
+        let trace = trace.event(1, Kind::ThreadCreate, 2).access(2, Kind::Write, X, LOOK, &[]);
+        trace.event(1, end, 2).access(1, Kind::Read, Y, UPDATE, &[]).verdicts().len()
+    };
+    assert_eq!(with(Kind::ThreadJoin), 0);
+    assert_eq!(with(Kind::ThreadDetach), 1, "it may come later as well");
+}
+
+#[test]
 fn reading_one_of_them_alone_does_no_harm_and_writing_does() {
     let locks: [&[u64]; 2] = [&[LOCK_OF_X], &[LOCK_OF_Y]];
     let with = |kind| {
