@@ -27,6 +27,10 @@ pub enum LockChange {
     Downgraded {
         lock: Address,
     },
+    /// From shared to exclusive.
+    Upgraded {
+        lock: Address,
+    },
 }
 
 /// A lock that is held.
@@ -147,9 +151,9 @@ fn apply(held: &mut Vec<HeldLock>, change: LockChange, event: &Event<'_>, attemp
                 held.remove(at);
             }
         }
-        LockChange::Downgraded { lock } => {
+        LockChange::Downgraded { lock } | LockChange::Upgraded { lock } => {
             if let Some(at) = last_of(held, lock) {
-                held[at].shared = true;
+                held[at].shared = matches!(change, LockChange::Downgraded { .. });
             }
         }
     }

@@ -17,7 +17,7 @@ pub fn is_step(action: &Action<'_>, step: LockStep) -> bool {
     match step {
         LockStep::LookAtOnce => kind == AccessKind::Read,
         _ if kind == AccessKind::Read => false,
-        LockStep::Lock | LockStep::LockShared => acquires(flags.memory_order()),
+        LockStep::Lock | LockStep::LockShared | LockStep::Upgrade => acquires(flags.memory_order()),
         LockStep::Unlock | LockStep::UnlockShared | LockStep::Downgrade | LockStep::Unpark => {
             releases(flags.memory_order())
         }
@@ -32,6 +32,7 @@ pub fn change_by(step: LockStep, lock: Address) -> Option<LockChange> {
         LockStep::LockShared => Some(taken(true)),
         LockStep::Unlock | LockStep::UnlockShared => Some(LockChange::Released { lock }),
         LockStep::Downgrade => Some(LockChange::Downgraded { lock }),
+        LockStep::Upgrade => Some(LockChange::Upgraded { lock }),
         LockStep::LookAtOnce | LockStep::Unpark => None,
     }
 }

@@ -19,6 +19,8 @@ pub enum LockStep {
     UnlockShared,
     /// From exclusive to shared.
     Downgrade,
+    /// From shared to exclusive.
+    Upgrade,
     /// Looks whether a once is complete.
     LookAtOnce,
     /// Lets a parked thread go on.
@@ -33,6 +35,7 @@ impl LockStep {
             LockStep::Unlock => "unlock",
             LockStep::UnlockShared => "unlock-shared",
             LockStep::Downgrade => "downgrade",
+            LockStep::Upgrade => "upgrade",
             LockStep::LookAtOnce => "look-at-once",
             LockStep::Unpark => "unpark",
         }
@@ -138,13 +141,18 @@ fn of_mutex(method: &str) -> Option<LockStep> {
 
 fn of_rwlock(method: &str) -> Option<LockStep> {
     let is = |starts: &[&str]| starts.iter().any(|start| method.starts_with(start));
-    if is(&["unlock_shared", "read_unlock"]) {
+    // Who may upgrade is a reader until then: others read beside it.
+    if is(&["unlock_shared", "unlock_upgradable", "read_unlock"]) {
         Some(LockStep::UnlockShared)
     } else if is(&["unlock_exclusive", "write_unlock"]) {
         Some(LockStep::Unlock)
-    } else if is(&["downgrade"]) && !is(&["downgrade_upgradable", "downgrade_to"]) {
+    } else if is(&["downgrade"]) && !is(&["downgrade_upgradable"]) {
         Some(LockStep::Downgrade)
-    } else if is(&["lock_shared", "try_lock_shared", "read", "try_read"]) {
+    } else if is(&["upgrade", "try_upgrade"]) {
+        Some(LockStep::Upgrade)
+    } else if is(&["lock_shared", "try_lock_shared", "read", "try_read"])
+        || is(&["lock_upgradable", "try_lock_upgradable"])
+    {
         Some(LockStep::LockShared)
     } else if is(&["lock_exclusive", "try_lock_exclusive", "write", "try_write"]) {
         Some(LockStep::Lock)
@@ -195,6 +203,23 @@ mod tests {
             step(&["<spin::mutex::SpinMutex<()> as lock_api::mutex::RawMutex>::try_lock"]),
             Some(("lock_api::RawMutex", "lock"))
         );
+    }
+
+    #[test]
+    fn who_may_upgrade_is_a_reader_until_it_does() {
+        let of = |method: &str| {
+            let function = format!(
+                "<parking_lot::raw_rwlock::RawRwLock as lock_api::rwlock::RawRwLockUpgrade>::{method}"
+            );
+            step(&[EXCHANGE, &function]).map(|(_, step)| step)
+        };
+        assert_eq!(of("lock_upgradable"), Some("lock-shared"));
+        assert_eq!(of("upgrade"), Some("upgrade"));
+        assert_eq!(of("unlock_upgradable"), Some("unlock-shared"));
+        assert_eq!(of("downgrade_to_upgradable"), Some("downgrade"));
+        assert_eq!(of("downgrade_upgradable"), None, "it stays a reader");
+        let of_others = "<spin::rwlock::RwLock<()> as lock_api::rwlock::RawRwLockUpgrade>::upgrade";
+        assert_eq!(step(&[of_others]), Some(("lock_api::RawRwLock", "upgrade")));
     }
 
     #[test]

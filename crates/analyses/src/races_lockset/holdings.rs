@@ -53,10 +53,10 @@ impl Holdings {
                     holding.locks.remove(at);
                 }
             }
-            LockChange::Downgraded { lock } => {
+            LockChange::Downgraded { lock } | LockChange::Upgraded { lock } => {
                 let held = holding.locks.iter_mut().rfind(|(held, _)| *held == lock);
                 if let Some((_, shared)) = held {
-                    *shared = true;
+                    *shared = matches!(change, LockChange::Downgraded { .. });
                 }
             }
         }

@@ -222,9 +222,9 @@ impl Tracer<'_> {
             LockChange::Released { lock } => {
                 last(held, lock.0).map(|at| held.remove(at));
             }
-            LockChange::Downgraded { lock } => {
+            LockChange::Downgraded { lock } | LockChange::Upgraded { lock } => {
                 if let Some(at) = last(held, lock.0) {
-                    held[at].shared = true;
+                    held[at].shared = matches!(change, LockChange::Downgraded { .. });
                 }
             }
         }
