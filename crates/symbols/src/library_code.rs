@@ -2,8 +2,10 @@
 
 use crate::place::Frame;
 
-const LIBRARY_FOLDERS: [&str; 6] = [
+const LIBRARY_FOLDERS: [&str; 7] = [
     "/rustc/",
+    // Packages that Rust's delivered std is made of.
+    "/rust/deps/",
     "/lib/rustlib/src/rust/library/",
     "/include/c++/",
     "/usr/include/",
@@ -82,6 +84,8 @@ mod tests {
             &frame("<bank::A as core::ops::Drop>::drop", "/src/bank.rs"),
             Some("bank")
         ));
+        let tag = "/rust/deps/hashbrown-0.16.1/src/control/tag.rs";
+        assert!(is_library_frame(&frame("<Tag>::is_full", tag), Some("bank")));
         assert!(!is_library_frame(&frame("main", "/src/bank.c"), Some("bank")));
     }
 
