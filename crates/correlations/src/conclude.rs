@@ -23,6 +23,17 @@ const BROKEN_SHOWN: usize = 10;
 const MOST_SETS: usize = 50_000;
 const MOST_PATTERNS: usize = 50;
 
+/// What a function has to do with a rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Supports,
+    /// The right access is made by a function that it calls.
+    SupportsBy(u32),
+    Breaks,
+    /// Both come from one macro.
+    NotCounted,
+}
+
 /// What a user may choose; the rest follows from the size of the code base.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Choices {
@@ -155,31 +166,46 @@ impl Words<'_> {
     /// Some functions with both accesses, and those with the left one only.
     fn supporters(&self, rule: &Rule, condition: Option<u32>) -> (Vec<Place>, Vec<Place>) {
         let (mut examples, mut broken_by) = (Vec::new(), Vec::new());
-        let at = bit_of(rule.left.0) * 3 + bit_of(rule.right.0);
         for &number in self.database.functions_with(rule.left.1) {
-            let function = &self.database.functions[number as usize];
-            let xs: Vec<Touch> = function
-                .touches_of(rule.left.1)
-                .iter()
-                .filter(|touch| condition.is_none_or(|held| touch.under.contains(&held)))
-                .cloned()
-                .collect();
-            let is_left = |touch: &&Touch| {
-                touch.source.is_own() && types_of(touch.kind) >> bit_of(rule.left.0) & 1 == 1
-            };
-            let Some(left) = xs.iter().find(is_left) else { continue };
-            let ys = function.touches_of(rule.right.1);
-            let found = together(&xs, ys, self.thresholds.max_distance);
-            let place = || self.place(number, (left.line, left.column));
-            if found.independent() >> at & 1 == 1 {
-                if examples.len() < EXAMPLES {
-                    examples.push(place());
+            match self.part(number, rule, condition) {
+                Some((at, Part::Supports | Part::SupportsBy(_))) if examples.len() < EXAMPLES => {
+                    examples.push(self.place(number, at));
                 }
-            } else if found.dependent >> at & 1 == 0 && broken_by.len() < BROKEN_SHOWN {
-                broken_by.push(place());
+                Some((at, Part::Breaks)) if broken_by.len() < BROKEN_SHOWN => {
+                    broken_by.push(self.place(number, at));
+                }
+                _ => {}
             }
         }
         (examples, broken_by)
+    }
+
+    /// What a function has to do with a rule, and where its left access is; nothing if it has none of its own.
+    fn part(&self, number: u32, rule: &Rule, condition: Option<u32>) -> Option<((u32, u32), Part)> {
+        let at = bit_of(rule.left.0) * 3 + bit_of(rule.right.0);
+        let function = &self.database.functions[number as usize];
+        let xs: Vec<Touch> = function
+            .touches_of(rule.left.1)
+            .iter()
+            .filter(|touch| condition.is_none_or(|held| touch.under.contains(&held)))
+            .cloned()
+            .collect();
+        let is_left = |touch: &&Touch| {
+            touch.source.is_own() && types_of(touch.kind) >> bit_of(rule.left.0) & 1 == 1
+        };
+        let left = xs.iter().find(is_left)?;
+        let ys = function.touches_of(rule.right.1);
+        let found = together(&xs, ys, self.thresholds.max_distance);
+        let part = if found.own >> at & 1 == 1 {
+            Part::Supports
+        } else if found.by_callee >> at & 1 == 1 {
+            Part::SupportsBy(found.callee)
+        } else if found.dependent >> at & 1 == 1 {
+            Part::NotCounted
+        } else {
+            Part::Breaks
+        };
+        Some(((left.line, left.column), part))
     }
 
     fn place(&self, function: u32, (line, column): (u32, u32)) -> Place {
@@ -193,24 +219,52 @@ impl Words<'_> {
     }
 
     fn breaks(&self, found: &[FoundBreak]) -> Vec<Break> {
-        found
-            .iter()
-            .enumerate()
-            .map(|(number, found)| Break {
-                rank: number + 1,
-                fingerprint: self.fingerprint_of(found),
-                place: self.place(found.function, (found.line, found.column)),
-                left: self.side(found.rule.left),
-                right: self.side(found.rule.right),
-                condition: found.condition.map(|condition| self.condition(condition)),
-                support: found.rule.support,
-                left_functions: found.rule.left_functions,
-                confidence: rounded(found.rule.confidence()),
-                score: rounded(found.score),
-                examples: self.supporters(&found.rule, found.condition).0,
-                others: found.others.iter().map(|rule| self.other(rule)).collect(),
-            })
-            .collect()
+        found.iter().zip(1..).map(|(found, rank)| self.one_break(found, rank)).collect()
+    }
+
+    fn one_break(&self, found: &FoundBreak, rank: usize) -> Break {
+        let [support, left_functions] = self.counted_as_broken(found);
+        let place = self.place(found.function, (found.line, found.column));
+        let mut examples = self.supporters(&found.rule, found.condition).0;
+        examples.retain(|example| example != &place);
+        Break {
+            rank,
+            fingerprint: self.fingerprint_of(found),
+            place,
+            left: self.side(found.rule.left),
+            right: self.side(found.rule.right),
+            condition: found.condition.map(|condition| self.condition(condition)),
+            support,
+            left_functions,
+            confidence: rounded(support as f64 / left_functions as f64),
+            score: rounded(found.score),
+            examples,
+            others: found.others.iter().map(|rule| self.other(rule)).collect(),
+        }
+    }
+
+    /// How many functions have both accesses, of how many with the left one. The function that breaks the rule is one of the latter, and
+    /// none of the former, though for the rule it may count by what it calls, or not at all.
+    fn counted_as_broken(&self, found: &FoundBreak) -> [usize; 2] {
+        let Rule { support, left_functions, left, .. } = found.rule;
+        let part = |number| {
+            self.part(number, &found.rule, found.condition).map_or(Part::Breaks, |(_, part)| part)
+        };
+        match part(found.function) {
+            Part::Breaks => [support, left_functions],
+            Part::Supports => [support - 1, left_functions],
+            // What a callee adds counts once, for the first who calls it.
+            by @ Part::SupportsBy(_)
+                if !self
+                    .database
+                    .functions_with(left.1)
+                    .iter()
+                    .any(|&number| number < found.function && part(number) == by) =>
+            {
+                [support - 1, left_functions]
+            }
+            Part::SupportsBy(_) | Part::NotCounted => [support, left_functions + 1],
+        }
     }
 
     /// Closed item sets of three and more variables each of which is mostly touched with the others.
@@ -249,4 +303,22 @@ fn fingerprint(parts: &[&str]) -> String {
 /// Four digits are enough, and the same on all machines.
 fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::test_support::sets;
+
+    #[test]
+    fn who_breaks_a_rule_is_counted_as_such_though_what_it_calls_has_both() {
+        let both = "w:x w:y";
+        let helper = "w:x w:y w:p";
+        let functions = [both, both, both, both, both, both, both, helper, "w:x w:q call:8"];
+        let choices = Choices { min_support: Some(3), ..Choices::default() };
+        let list = conclude(vec![sets(&functions)], &choices, Vec::new());
+        let found = list.breaks.iter().find(|one| one.place.function == "f8").unwrap();
+        assert!(found.support < found.left_functions, "{found:?}");
+        assert!(found.examples.iter().all(|example| example.function != "f8"), "{found:?}");
+    }
 }
