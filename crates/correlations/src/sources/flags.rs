@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::SeenFlags;
 use super::files::SourceFiles;
-use super::includes::Includes;
+use super::includes::{Include, Includes};
 
 /// Include folders that are guessed at most: with more, names begin to clash.
 const MOST_GUESSED: usize = 40;
@@ -205,7 +205,7 @@ fn guessed_folders(files: &SourceFiles, includes: &mut Includes) -> Vec<PathBuf>
     }
     let mut explained: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for file in files.c.iter().chain(&files.headers) {
-        for include in &includes.text(file).includes {
+        for include in includes.text(file).includes.iter().filter(|one| !is_of_the_language(one)) {
             let name = Path::new(&include.name);
             let headers = name.file_name().and_then(|last| by_name.get(last));
             for header in headers.into_iter().flatten().filter(|header| header.ends_with(name)) {
@@ -222,9 +222,67 @@ fn guessed_folders(files: &SourceFiles, includes: &mut Includes) -> Vec<PathBuf>
     folders.into_iter().take(MOST_GUESSED).map(|(_, folder)| folder).collect()
 }
 
+/// Headers of C's library. A code base that has its own for some other machine (`shim/stdlib.h`) does not mean those here.
+const OF_C: [&str; 29] = [
+    "assert.h",
+    "complex.h",
+    "ctype.h",
+    "errno.h",
+    "fenv.h",
+    "float.h",
+    "inttypes.h",
+    "iso646.h",
+    "limits.h",
+    "locale.h",
+    "math.h",
+    "setjmp.h",
+    "signal.h",
+    "stdalign.h",
+    "stdarg.h",
+    "stdatomic.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "stdnoreturn.h",
+    "string.h",
+    "tgmath.h",
+    "threads.h",
+    "time.h",
+    "uchar.h",
+    "wchar.h",
+    "wctype.h",
+];
+
+fn is_of_the_language(include: &Include) -> bool {
+    OF_C.contains(&include.name.as_str())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{wanted_flags, words_of};
+    use std::fs;
+
+    use super::{Includes, SourceFiles, guessed_folders, wanted_flags, words_of};
+
+    #[test]
+    fn a_header_in_place_of_one_of_the_language_is_not_taken_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("a.c", "#include <stdlib.h>\n#include \"string.h\"\n#include <own.h>\n");
+        write("shim/stdlib.h", "");
+        write("shim/string.h", "");
+        write("include/own.h", "");
+        let paths = [folder.path().to_path_buf()];
+        let files = SourceFiles::below(&paths, 1 << 20, &mut Vec::new()).unwrap();
+        let guessed = guessed_folders(&files, &mut Includes::default());
+        let names: Vec<_> = guessed.iter().filter_map(|folder| folder.file_name()).collect();
+        assert_eq!(names, ["include"]);
+    }
 
     #[test]
     fn a_command_is_split_as_a_shell_does() {
