@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/account.c");
 const TOTALS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/totals.c");
 
+const DAEMON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/daemon.c");
+
 fn account() -> Scene {
     Scene::with(SOURCE)
 }
@@ -106,6 +108,36 @@ fn a_program_that_is_not_built_with_unpick_is_told() {
     let told = scene.unpick(&["races", "--", "true"]);
     assert_eq!(told.code, Some(2));
     assert!(told.stderr.contains("not built with Unpick"), "{}", told.stderr);
+}
+
+#[test]
+fn a_process_that_outlives_the_program_is_told() {
+    let scene = Scene::with(DAEMON);
+    let told = scene.unpick(&["races", "--json", "races.json", "--", "./account"]);
+    fs::write(scene.path("stop"), "").unwrap();
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    assert!(told.stdout.contains(" went on when the program had ended"), "{}", told.stdout);
+    assert!(!told.stdout.contains("nothing could race"), "{}", told.stdout);
+    let report = fs::read_to_string(scene.path("races.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["complete"], json!(false));
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_does_not_keep_the_others_from_being_looked_at() {
+    let scene = account();
+    assert_eq!(scene.races(&[], "racy").0, Some(66));
+    let run = scene.path(".unpick/runs/0001");
+    fs::write(run.join("77-0.events"), [0; 64]).unwrap();
+    let told = scene.unpick(&["races", "--run", "1"]);
+    assert_eq!(told.code, Some(66), "{}", told.stderr);
+    assert!(told.stdout.contains("77-0.events"), "{}", told.stdout);
+    for recording in fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path()) {
+        if recording.extension().is_some_and(|extension| extension == "events") {
+            fs::write(recording, [0; 64]).unwrap();
+        }
+    }
+    assert_eq!(scene.unpick(&["races", "--run", "1"]).code, Some(2));
 }
 
 #[test]

@@ -98,7 +98,8 @@ pub fn run(
             draw: Some(perturbation.next(Lacking::Passing)),
         };
         let judged = record_in_full(&run, invocation)?;
-        let one = look_at(&judged.run.folder, correlated)?;
+        let mut one = look_at(&judged.run.folder, correlated)?;
+        one.missing.extend(left_running(&judged));
         builds.add(one.number, &one.races.code)?;
         let found = (one.races.races.len() + one.races.torn.len()) as u64;
         if found == 0 && one.cycles.is_empty() {
@@ -113,6 +114,14 @@ pub fn run(
     }
     bar.finish_and_clear();
     Ok(looked)
+}
+
+/// Processes that outlived the program, such as daemons: what they did afterwards is not seen.
+fn left_running(judged: &Judged) -> impl Iterator<Item = String> {
+    let running = judged.run.event_files.iter().filter_map(|file| file.still_written_by);
+    running.map(|process| {
+        format!("process {process} went on when the program had ended: what it did then is not here; keep it in the foreground")
+    })
 }
 
 /// How a run is made that is looked at.
@@ -211,8 +220,16 @@ pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, P
     let mut collector = Collector::default();
     let (mut cycles, mut has_more_cycles) = (Vec::new(), false);
     let (mut missing, mut without_hooks) = (Vec::new(), Vec::new());
+    let mut unreadable = Vec::new();
     for recording in run.recordings() {
-        let recording = recording?;
+        // Such as that of a process that has only just begun; the others count all the same.
+        let recording = match recording {
+            Ok(recording) => recording,
+            Err(problem) => {
+                unreadable.push(problem);
+                continue;
+            }
+        };
         missing.extend(recording.incompleteness());
         missing.extend(recording.damage().iter().cloned());
         // Each look has one of its own: they are not for several threads.
@@ -231,6 +248,12 @@ pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, P
         });
         cycles.extend(of_process);
         has_more_cycles |= is_cut;
+    }
+    missing.extend(unreadable.iter().map(Problem::in_one_line));
+    if unreadable.len() == run.event_files().len()
+        && let Some(problem) = unreadable.into_iter().next()
+    {
+        return Err(problem);
     }
     let rules = collector.rules().to_vec();
     let races = collector.finish();

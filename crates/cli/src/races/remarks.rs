@@ -13,7 +13,7 @@ const MOST_GAPS: usize = 5;
 
 impl Looked {
     /// Why the recordings are not all that happened: each reason once.
-    fn gaps(&self) -> Vec<String> {
+    pub fn gaps(&self) -> Vec<String> {
         let mut gaps: Vec<String> = Vec::new();
         for run in &self.runs {
             for reason in &run.missing {
@@ -70,7 +70,8 @@ impl Looked {
                 "locks were taken in too many orders to look at all: there may be more deadlocks that can be".to_owned(),
             );
         }
-        if self.threads() <= 1 {
+        let is_all = self.runs.iter().all(|run| run.missing.is_empty());
+        if self.threads() <= 1 && is_all {
             remarks.push("no run had a second thread: nothing could race".to_owned());
         } else if self.runs.iter().all(|run| run.races.synchronisations == 0) {
             remarks.push(
