@@ -9,35 +9,45 @@ use crate::{Style, calls, excerpts, words};
 /// Longest name inside a sentence.
 const NAME_COLUMNS: usize = 40;
 const INDENT: &str = "   ";
-/// So many are listed.
+/// So many are listed; of what is no race, fewer.
 const MOST_LISTED: usize = 50;
+const MOST_ORDERED: usize = 10;
 
 /// All races, the worst first: two lines each.
 pub fn races(races: &[RaceFinding], style: &Style) -> String {
-    numbered_from(1, races, style)
+    numbered_from(1, races, MOST_LISTED, style)
 }
 
 /// What only lacks a lock in common: something else orders it. Numbers go on after `races` that are listed before.
 pub fn ordered(ordered: &[RaceFinding], races: usize, style: &Style) -> String {
     let heading =
         style.paint().heading("Ordered, but without a lock in common: no races as they are");
-    format!("{heading}\n\n{}", numbered_from(races + 1, ordered, style))
+    format!("{heading}\n\n{}", numbered_from(races + 1, ordered, MOST_ORDERED, style))
 }
 
-fn numbered_from(first: usize, races: &[RaceFinding], style: &Style) -> String {
-    let listed = races.iter().take(MOST_LISTED).zip(first..);
+fn numbered_from(first: usize, races: &[RaceFinding], most: usize, style: &Style) -> String {
+    let listed = races.iter().take(most).zip(first..);
     let mut text: String = listed.map(|(race, number)| in_list(race, number, style)).collect();
-    if races.len() > MOST_LISTED {
-        text += &format!("and {} more: see --json\n", races.len() - MOST_LISTED);
+    if races.len() > most {
+        text += &format!("and {} more: see --json FILE\n", races.len() - most);
     }
     text
 }
 
 fn in_list(race: &RaceFinding, number: usize, style: &Style) -> String {
-    let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
+    let variable = variables(race);
     let title = cut(&format!("{number}. {variable}: {}", figures(race)), style.columns());
     let title = if race.is_ordered() { title } else { style.paint().bad(&title) };
     format!("{title}\n{}{}", both_accesses(race, style), mark(race, INDENT, style))
+}
+
+/// `total`; of a race of several variables both: `total and count`.
+fn variables(race: &RaceFinding) -> String {
+    let left_out = race.correlated.as_ref().map(|correlated| &correlated.access.variable);
+    let names = [&race.variable].into_iter().chain(left_out);
+    let names: Vec<String> =
+        names.map(|name| words::variable(name.as_ref(), NAME_COLUMNS)).collect();
+    names.join(" and ")
 }
 
 /// What forcing has shown, if anybody tried.
@@ -87,12 +97,11 @@ fn figures(race: &RaceFinding) -> String {
         1 => "once".to_owned(),
         count => format!("{count} times"),
     };
-    let several = if race.correlated.is_some() { "several variables, " } else { "" };
     let ordered = match &race.ordered_by {
         Some(step) if race.is_ordered() => format!("; ordered by {}", printable(&step.to_string())),
         _ => String::new(),
     };
-    format!("{several}{}, {times}{ordered}", names.join(" and "))
+    format!("{}, {times}{ordered}", names.join(" and "))
 }
 
 /// Who did what, where, and the line of source: a line for each access.
@@ -144,7 +153,7 @@ pub fn race(races: &[RaceFinding], number: usize, style: &Style) -> Option<Strin
 }
 
 fn head(race: &RaceFinding, number: usize, count: usize, style: &Style) -> String {
-    let variable = words::variable(race.variable.as_ref(), NAME_COLUMNS);
+    let variable = variables(race);
     let title = if race.is_ordered() {
         style.paint().heading(&format!("Number {number} of {count}, ordered: {variable}"))
     } else {

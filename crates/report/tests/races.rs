@@ -1,8 +1,8 @@
 //! How races and their marks are shown.
 
 use serde_json::{Value, json};
-use unpick_findings::{ForcedOrder, ForcedRace, RaceFinding};
-use unpick_report::{Style, confirmed_races, race, race_mark, races};
+use unpick_findings::{CorrelatedAccess, ForcedOrder, ForcedRace, RaceFinding};
+use unpick_report::{Style, confirmed_races, ordered, race, race_mark, races};
 
 fn access(role: u8, kind: &str, line: u32) -> Value {
     json!({
@@ -62,6 +62,28 @@ fn marks_are_in_the_list_and_with_a_race_in_full() {
     assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
     assert!(race(&all, 2, &style()).unwrap().contains("\nbenign so far: "));
     assert!(!race(&all, 1, &style()).unwrap().contains("benign"));
+}
+
+#[test]
+fn a_race_of_several_variables_names_both() {
+    let mut torn = found(None);
+    let mut left_out = torn.accesses[0].clone();
+    left_out.variable = Some("count".to_owned());
+    let correlation = "settings => count".to_owned();
+    torn.correlated = Some(CorrelatedAccess { correlation, access: left_out });
+    let list = races(std::slice::from_ref(&torn), &style());
+    assert!(list.starts_with("1. settings and count: happens-before, once\n"), "{list}");
+    let full = race(&[torn], 1, &style()).unwrap();
+    assert!(full.contains("settings and count\nfound by happens-before, once"), "{full}");
+}
+
+#[test]
+fn of_what_is_no_race_only_a_few_are_listed() {
+    let all = vec![found(None); 30];
+    assert!(races(&all, &style()).contains("30. "));
+    let list = ordered(&all, 5, &style());
+    assert!(list.contains("15. ") && !list.contains("16. "), "{list}");
+    assert!(list.contains("and 20 more: see --json FILE"), "{list}");
 }
 
 #[test]
