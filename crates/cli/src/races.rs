@@ -148,6 +148,7 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
         return Ok(ExitCode::SUCCESS);
     }
     // All that can be wrong is told before the program is run.
+    check_outputs([&races.json, &races.sarif])?;
     let mut suppressed = Suppressed::read(&races.suppressions)?;
     let mut correlated = races.correlated()?;
     let looked = races.look(&mut correlated)?;
@@ -164,6 +165,21 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     hints::keep_found(&races.store, &correlated, &looked.rules());
     races.tell(&looked, &report, &suppressed, &correlated)?;
     Ok(ExitCode::from(if report.is_empty() { 0 } else { exit::FINDINGS }))
+}
+
+fn races_sarif(report: &Report, missing: &[String]) -> serde_json::Value {
+    let folder = choices().working_folder;
+    unpick_report::races_sarif(&report.races, &report.deadlocks, &folder, missing)
+}
+
+/// Two texts on one stream: nobody could tell where one ends.
+fn check_outputs(outputs: [&Option<PathBuf>; 2]) -> Result<(), Problem> {
+    if outputs.into_iter().flatten().filter(|to| is_stdout(to)).count() < 2 {
+        return Ok(());
+    }
+    Err(Problem::usage("--json and --sarif cannot both go to standard output")
+        .why("nobody could tell where one ends")
+        .next("write one of them to a file: --json races.json --sarif -"))
 }
 
 impl Races {
@@ -221,7 +237,7 @@ impl Races {
             report.write_as_json(to)?;
         }
         if let Some(to) = &self.sarif {
-            write_json(to, &unpick_report::races_sarif(&report.races, &choices().working_folder))?;
+            write_json(to, &races_sarif(report, &looked.gaps()))?;
         }
         if [&self.json, &self.sarif].into_iter().flatten().any(|to| is_stdout(to)) {
             return Ok(());

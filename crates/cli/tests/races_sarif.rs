@@ -46,3 +46,13 @@ fn a_race_is_a_result_at_its_first_access_with_the_other_one_related() {
     assert_eq!(place["logicalLocations"][0]["fullyQualifiedName"], "add");
     assert_eq!(result["relatedLocations"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn two_texts_do_not_go_to_one_stream() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unpick"));
+    let command = command.args(["races", "--json", "-", "--sarif", "-", "--", "./nothing"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot both go to standard output"));
+}

@@ -1,9 +1,9 @@
-//! Races as SARIF has findings: at the first access, with the others as related places.
+//! Races, and deadlocks that can be, as SARIF has findings: at the first access or wait, with the others as related places.
 
 use std::path::Path;
 
 use serde_json::Value;
-use unpick_findings::{Frame, RaceDetector, RaceFinding};
+use unpick_findings::{CandidateDeadlock, Frame, RaceDetector, RaceFinding};
 
 use crate::sarif::{SarifLevel, SarifPlace, SarifResult, SarifRule, sarif};
 
@@ -29,13 +29,27 @@ const TORN: SarifRule = SarifRule {
     level: SarifLevel::Warning,
 };
 
-/// The whole log; files are as seen from `folder`.
-pub fn races_sarif(races: &[RaceFinding], folder: &Path) -> Value {
-    let results: Vec<SarifResult> = races.iter().filter_map(result_of).collect();
-    sarif(&[RACE, UNLOCKED, TORN], &results, folder, &[])
+const DEADLOCK: SarifRule = SarifRule {
+    id: "lock-order",
+    short: "Threads take the same locks in different orders: they can come to wait for each other for ever.",
+    help: "Take the locks in the same order everywhere, or hold another lock around both. unpick confirm --deadlock forces it.",
+    level: SarifLevel::Warning,
+};
+
+/// The whole log; files are as seen from `folder`, `missing` is what the recordings lack, in sentences.
+pub fn races_sarif(
+    races: &[RaceFinding],
+    deadlocks: &[CandidateDeadlock],
+    folder: &Path,
+    missing: &[String],
+) -> Value {
+    let races = races.iter().filter_map(result_of);
+    let results: Vec<SarifResult> =
+        races.chain(deadlocks.iter().filter_map(result_of_deadlock)).collect();
+    sarif(&[RACE, UNLOCKED, TORN, DEADLOCK], &results, folder, missing)
 }
 
-/// Nothing for a race whose first access is in no source.
+/// Nothing for a race of which no access is in a source.
 fn result_of(race: &RaceFinding) -> Option<SarifResult> {
     let is_unordered = race.detectors.contains(&RaceDetector::HappensBefore);
     let rule = match (&race.correlated, is_unordered) {
@@ -43,20 +57,42 @@ fn result_of(race: &RaceFinding) -> Option<SarifResult> {
         (None, true) => RACE,
         (None, false) => UNLOCKED,
     };
-    let (first, others) = race.accesses.split_first()?;
     let correlated = race.correlated.as_ref().map(|one| (&one.access, one.correlation.as_str()));
-    let related = others.iter().map(|access| (access, "the access of the other thread"));
-    let places = related
+    let accesses = race.accesses.iter().map(|access| (access, "the access of the other thread"));
+    let mut places = accesses
         .chain(correlated)
         .filter_map(|(access, what)| Some((place_of(&access.frame)?, what.to_owned())));
+    let (place, _) = places.next()?;
+    let frames = race.accesses.iter().map(|access| &access.frame);
     Some(SarifResult {
         rule: rule.id,
         level: rule.level,
         message: format!("{} {}", race.sentence, race.why).trim().to_owned(),
-        place: place_of(&first.frame)?,
+        place,
         related: places.collect(),
-        fingerprint: fingerprint(race, rule.id),
+        fingerprint: fingerprint(frames, &[bare_name(race.variable.as_deref()), rule.id]),
         score: if race.detectors.len() > 1 { 1.0 } else { 0.5 },
+    })
+}
+
+fn result_of_deadlock(deadlock: &CandidateDeadlock) -> Option<SarifResult> {
+    let threads = || deadlock.hang.processes.iter().flat_map(|process| &process.threads);
+    let mut places = threads().filter_map(|thread| {
+        Some((place_of(&thread.frame)?, format!("where thread {} waits", thread.thread)))
+    });
+    let (place, _) = places.next()?;
+    let waits = threads().filter_map(|thread| thread.waits_for.as_ref());
+    let mut locks: Vec<&str> = waits.map(|wait| bare_name(wait.name.as_deref())).collect();
+    locks.sort_unstable();
+    locks.push(DEADLOCK.id);
+    Some(SarifResult {
+        rule: DEADLOCK.id,
+        level: DEADLOCK.level,
+        message: deadlock.sentence.clone(),
+        place,
+        related: places.collect(),
+        fingerprint: fingerprint(threads().map(|thread| &thread.frame), &locks),
+        score: 0.5,
     })
 }
 
@@ -69,16 +105,22 @@ fn place_of(frame: &Frame) -> Option<SarifPlace> {
     })
 }
 
-/// Of what stays while lines move: the functions and their files, whichever came first.
-fn fingerprint(race: &RaceFinding, rule: &str) -> String {
+/// `account.balance` of `account.balance[3] (heap, allocated at bank.c:31)`: what does not change with lines or runs.
+fn bare_name(variable: Option<&str>) -> &str {
+    variable.unwrap_or_default().split([' ', '[', '+']).next().unwrap_or_default()
+}
+
+/// Of what stays while lines move: the functions and their files, whichever came first, and what they are about. Two findings of
+/// the same functions are two.
+fn fingerprint<'f>(frames: impl Iterator<Item = &'f Frame>, about: &[&str]) -> String {
     let part = |frame: &Frame| {
         let file = frame.file.as_deref().map(Path::new).and_then(Path::file_name);
         let file = file.unwrap_or_default().to_string_lossy().into_owned();
         format!("{} {file}", frame.function.as_deref().unwrap_or_default())
     };
-    let mut parts: Vec<String> = race.accesses.iter().map(|access| part(&access.frame)).collect();
+    let mut parts: Vec<String> = frames.map(part).collect();
     parts.sort();
-    parts.push(rule.to_owned());
+    parts.extend(about.iter().map(|&what| what.to_owned()));
     let hash = parts.join("\0").bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
