@@ -1,12 +1,12 @@
 //! Locks held at accesses, and what an example keeps of its surroundings.
 
 use unpick_analyses::interleaving_patterns::{Memory, Touch};
-use unpick_analyses::locks_held::{Moment, locks_held};
+use unpick_analyses::locks_held::{LockChange, Moment, locks_held, recorded_change};
 use unpick_analyses::{Collector, Knowledge, Options, RunPatterns, State};
 use unpick_events::kind::{access_flags, lock_flags};
-use unpick_events::{Kind, Past, Site, ThreadId, access::PastKind};
-use unpick_recording::Recording;
+use unpick_events::{Address, Kind, Past, Site, ThreadId, access::PastKind};
 use unpick_recording::writer::{Draft, Writer};
+use unpick_recording::{Event, Recording};
 
 const LOCK_A: u64 = 0x5000;
 const LOCK_B: u64 = 0x6000;
@@ -55,6 +55,44 @@ fn a_recursive_lock_is_held_until_its_last_release() {
     }
     let held = held_before(&opened(&writer), &[2, 3, 4]);
     assert_eq!(held, [vec![LOCK_A, LOCK_A], vec![LOCK_A], vec![]]);
+}
+
+/// Knows two sites at which a lock is upgraded and downgraded.
+struct Knowing<'r>(&'r Recording);
+
+const UPGRADE: u32 = 0x88;
+const DOWNGRADE: u32 = 0x99;
+
+impl Knowledge for Knowing<'_> {
+    fn return_address(&self, site: Site) -> Option<u64> {
+        self.0.return_address(site)
+    }
+
+    fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {
+        let lock = Address(LOCK_A);
+        match event.site {
+            Site(UPGRADE) => Some(LockChange::Upgraded { lock }),
+            Site(DOWNGRADE) => Some(LockChange::Downgraded { lock }),
+            _ => recorded_change(&event.action),
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_is_upgraded_is_shared_no_longer_and_held_once() {
+    let mut writer = Writer::new();
+    write(&mut writer, 1, lock(Kind::Acquire, LOCK_A).flags(lock_flags::SHARED));
+    for site in [UPGRADE, DOWNGRADE] {
+        write(&mut writer, 1, Draft::access(Kind::Write, X, 8).site(site));
+    }
+    write(&mut writer, 1, lock(Kind::Release, LOCK_A));
+    let recording = opened(&writer);
+    let moments: Vec<Moment> =
+        (1..=4).map(|ordinal| Moment { thread: ThreadId(1), ordinal }).collect();
+    let held = locks_held(&recording, &Knowing(&recording), &moments);
+    let shared: Vec<Vec<bool>> =
+        held.iter().map(|locks| locks.iter().map(|held| held.shared).collect()).collect();
+    assert_eq!(shared, [vec![true], vec![false], vec![true], vec![]]);
 }
 
 fn module(build_id: &str) -> Draft {
