@@ -65,9 +65,15 @@ pub struct Found {
 }
 
 impl Found {
+    /// What is no alarm, because something else orders it, included.
     pub fn by<'f>(&'f self, detector: &'f str) -> impl Iterator<Item = &'f Race> {
         let is_by = move |race: &&Race| race.is_by(detector);
         self.races.iter().chain(&self.ordered).filter(is_by)
+    }
+
+    /// Those of several variables that are alarms.
+    pub fn torn_by<'f>(&'f self, detector: &'f str) -> impl Iterator<Item = &'f Race> {
+        self.races.iter().filter(move |race| race.is_by(detector) && race.is_torn())
     }
 }
 
@@ -166,9 +172,11 @@ mod tests {
             "accesses": [{"file": "a.c", "line": 3}, {"file": "a.c", "line": 5}],
             "correlated": {"access": {"file": "a.c", "line": 9}}}]}"#;
         let found: Found = serde_json::from_str(json).unwrap();
-        let race = found.by("lockset").next().unwrap();
+        let race = found.torn_by("lockset").next().unwrap();
         let lines = |all: &[u32]| all.iter().map(|line| format!("a.c:{line}")).collect();
         assert!(race.is_torn() && race.is_within(&lines(&[3, 5, 9])));
         assert!(!race.is_within(&lines(&[3, 5])));
+        let ordered = Found { races: Vec::new(), ordered: found.races };
+        assert_eq!((ordered.by("lockset").count(), ordered.torn_by("lockset").count()), (1, 0));
     }
 }

@@ -78,12 +78,12 @@ fn row(bug: &'static Bug, subject: &Subject, options: &Options) -> Result<Row, P
     let (buggy, fixed) = (look(Twin::Buggy, "buggy")?, look(Twin::Fixed, "fixed")?);
     let truth = marked_lines(subject);
     let is_true = |race: &&Race| race.is_within(&truth);
-    let torn = |found: &'_ Found, by| found.by(by).filter(|race| race.is_torn()).count();
-    let found = |by| buggy.by(by).filter(|race| race.is_torn()).filter(is_true).count();
+    let torn = |found: &'_ Found, by| found.torn_by(by).count();
+    let found = |by| buggy.torn_by(by).filter(is_true).count();
     Ok(Row {
         bug,
         mined_from: if correlations.is_some() { "correlate" } else { "recordings" },
-        plain: DETECTORS.map(|by| buggy.by(by).count() - torn(&buggy, by)),
+        plain: DETECTORS.map(|by| buggy.by(by).filter(|race| !race.is_torn()).count()),
         is_found: DETECTORS.map(|by| found(by) > 0),
         others: DETECTORS.map(|by| torn(&buggy, by) - found(by)),
         fixed: DETECTORS.map(|by| torn(&fixed, by)),
