@@ -17,6 +17,7 @@
 mod barriers;
 mod clocks;
 mod firm;
+mod firm_moments;
 mod location;
 mod order;
 mod sections;
@@ -27,6 +28,7 @@ use crate::knowledge::Knowledge;
 use crate::races::{ByteMap, Lives, RaceAccess, RacingPairs, stretches};
 pub(crate) use clocks::VectorClock;
 pub use firm::FirmOrder;
+pub(crate) use firm_moments::FirmMoments;
 use location::{Accesses, Dated};
 pub use order::ThreadClocks;
 

@@ -12,8 +12,10 @@
 //! - lockset: one lock must be held from A1 to A3 without being given back, and at A2; two readers of a lock do not exclude each other.
 //! - happens-before: A2 must come before both or after both. Where locks put it between the two, each access is ordered, and the unit is torn.
 //! - neither: A2 is of a thread that is created after the one and joined before the other, and so always between.
+//! - what lockset alone finds is held against the firm order (`firmness`).
 
 mod correlations;
+mod firmness;
 mod mined;
 mod names;
 mod trace;
@@ -23,6 +25,7 @@ use unpick_events::Site;
 use unpick_recording::Recording;
 
 use crate::knowledge::Knowledge;
+use crate::races_lockset::Firmness;
 pub use correlations::{AccessType, Correlations, Rule};
 pub use mined::{MinedPair, Mining, mine};
 pub(crate) use names::{is_called, is_field, parts_of};
@@ -44,6 +47,8 @@ pub struct TornUnit {
     pub unordered: bool,
     /// No lock keeps it out, and neither does the creation or joining of threads.
     pub unlocked: bool,
+    /// Of what is unlocked only: whether nothing firm ever put the remote one before both or after both, and else a step that did.
+    pub firmness: Firmness,
     pub count: u64,
 }
 
@@ -65,20 +70,61 @@ pub fn torn_units(
     correlations: &Correlations,
 ) -> Vec<TornUnit> {
     let trace = Trace::of(recording, knowledge, correlations);
+    let mut found = Found::default();
+    for_each_meeting(&trace, |meeting| found.look_at(&trace, meeting));
+    found.hold_against_firm_order(recording, knowledge, &trace);
+    found.torn
+}
+
+/// A unit, and an access of another thread that may tear it.
+struct Meeting<'t> {
+    first: &'t Tracked,
+    second: &'t Tracked,
+    remote: &'t Tracked,
+    rule: usize,
+}
+
+impl Meeting<'_> {
+    fn sites(&self) -> [Site; 3] {
+        [self.first, self.second, self.remote].map(|one| one.access.site)
+    }
+
+    /// The remote access comes neither before both nor after both.
+    fn is_unordered(&self, trace: &Trace) -> bool {
+        !trace.is_before(self.remote, self.first) && !trace.is_before(self.second, self.remote)
+    }
+
+    /// No lock keeps the remote access out, and neither does the creation or joining of threads.
+    fn is_unlocked(&self, trace: &Trace) -> bool {
+        let Meeting { first, second, remote, .. } = self;
+        !trace.is_in_earlier_segment(remote, first)
+            && !trace.is_in_earlier_segment(second, remote)
+            && !is_kept_out(first, second, remote)
+    }
+
+    /// Who creates a thread between the two accesses, and joins it there, means it to come between: there is no other order.
+    fn is_meant(&self, trace: &Trace) -> bool {
+        let Meeting { first, second, remote, .. } = self;
+        trace.is_in_earlier_segment(first, remote) && trace.is_in_earlier_segment(remote, second)
+    }
+}
+
+fn for_each_meeting(trace: &Trace, mut visit: impl FnMut(&Meeting<'_>)) {
     let mut by_variable: FxHashMap<u32, Vec<&Tracked>> = FxHashMap::default();
     for access in &trace.accesses {
         by_variable.entry(access.variable).or_default().push(access);
     }
-    let mut found = Found::default();
-    for unit in &trace.units {
-        let sides = [unit.first, unit.second].map(|number| &trace.accesses[number]);
-        for own in sides {
+    for &Unit { first, second, rule } in &trace.units {
+        let [first, second] = [first, second].map(|number| &trace.accesses[number]);
+        for own in [first, second] {
             for remote in by_variable[&own.variable].iter().filter(|one| may_tear(one, own)) {
-                found.look_at(&trace, unit, remote);
+                let meeting = Meeting { first, second, remote, rule };
+                if !meeting.is_meant(trace) {
+                    visit(&meeting);
+                }
             }
         }
     }
-    found.torn
 }
 
 /// Whether an access is in conflict with one of a unit, and matters: it writes, or belongs to a unit itself.
@@ -95,40 +141,31 @@ struct Found {
 }
 
 impl Found {
-    fn look_at(&mut self, trace: &Trace, unit: &Unit, remote: &Tracked) {
-        let (first, second) = (&trace.accesses[unit.first], &trace.accesses[unit.second]);
-        let unordered = !trace.is_before(remote, first) && !trace.is_before(second, remote);
-        let are_apart = trace.is_in_earlier_segment(remote, first)
-            || trace.is_in_earlier_segment(second, remote);
-        let unlocked = !are_apart && !is_kept_out(first, second, remote);
-        // Who creates a thread between the two accesses, and joins it there, means it to come between: there is no other order.
-        let is_meant = trace.is_in_earlier_segment(first, remote)
-            && trace.is_in_earlier_segment(remote, second);
-        if is_meant || !unordered && !unlocked {
+    fn look_at(&mut self, trace: &Trace, meeting: &Meeting<'_>) {
+        let unordered = meeting.is_unordered(trace);
+        let unlocked = meeting.is_unlocked(trace);
+        if !unordered && !unlocked {
             return;
         }
-        let sites = [first, second, remote].map(|one| one.access.site);
-        let torn = TornUnit {
+        if let Some(&place) = self.places.get(&meeting.sites()) {
+            let known = &mut self.torn[place];
+            known.count += 1;
+            known.unlocked |= unlocked;
+            known.unordered |= unordered;
+            return;
+        }
+        self.places.insert(meeting.sites(), self.torn.len());
+        let Meeting { first, second, remote, rule } = *meeting;
+        self.torn.push(TornUnit {
             first: first.clone(),
             second: second.clone(),
             remote: remote.clone(),
-            rule: unit.rule,
+            rule,
             unordered,
             unlocked,
+            firmness: Firmness::default(),
             count: 1,
-        };
-        match self.places.get(&sites) {
-            Some(&place) => {
-                let known = &mut self.torn[place];
-                known.count += 1;
-                known.unlocked |= unlocked;
-                known.unordered |= unordered;
-            }
-            None => {
-                self.places.insert(sites, self.torn.len());
-                self.torn.push(torn);
-            }
-        }
+        });
     }
 }
 
@@ -136,7 +173,6 @@ impl Found {
 fn is_kept_out(first: &Tracked, second: &Tracked, remote: &Tracked) -> bool {
     first.locks.iter().any(|held| {
         let stays = second.locks.contains(held);
-        let excludes = |other: &Held| other.lock == held.lock && !(other.shared && held.shared);
-        stays && remote.locks.iter().any(excludes)
+        stays && remote.locks.iter().any(|other| held.excludes(other))
     })
 }

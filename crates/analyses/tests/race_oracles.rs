@@ -9,7 +9,10 @@ use racing::{AccessKind, Deed, SitePair, Step, life_at, record, sorted, traces};
 use unpick_analyses::races::RacingPair;
 use unpick_analyses::races_happens_before::races;
 use unpick_analyses::races_lockset;
-use unpick_events::MemoryOrder;
+use unpick_analyses::races_multi_variable::{
+    AccessType, Correlations, Rule, TornUnit, Tracked, torn_units,
+};
+use unpick_events::{MemoryOrder, Site};
 
 fn found(steps: &[Step]) -> BTreeSet<SitePair> {
     racing::site_pairs(steps, |recording| races(recording, recording))
@@ -73,8 +76,41 @@ impl Before {
     }
 
     fn is(&self, first: usize, second: usize) -> bool {
-        self.0[second][first]
+        first < second && self.0[second][first]
     }
+
+    /// Whether a step comes before another, whatever that one itself finds: its thread knew of it just before.
+    fn is_known_before(&self, steps: &[Step], first: usize, second: usize) -> bool {
+        let is_own = |step: &Step| {
+            step.thread == steps[second].thread || step.deed == Deed::Create(steps[second].thread)
+        };
+        let mut own = (0..second).filter(|&at| is_own(&steps[at]));
+        own.any(|at| at == first || self.is(first, at))
+    }
+
+    /// As above; but of two steps under one lock the whole section of the later one is asked about.
+    fn is_decided(&self, steps: &[Step], first: usize, second: usize) -> bool {
+        let begins = [0, 1].into_iter().filter_map(|lock| {
+            let [(_, shared), (begin, with_others)] =
+                [section_at(steps, first, lock)?, section_at(steps, second, lock)?];
+            (!(shared && with_others)).then_some(begin)
+        });
+        match begins.min() {
+            Some(begin) => self.is(first, begin),
+            None => self.is_known_before(steps, first, second),
+        }
+    }
+}
+
+/// Where the section of a lock begins that a step is in, and whether others may read at the same time.
+fn section_at(steps: &[Step], at: usize, lock: u8) -> Option<(usize, bool)> {
+    let own = (0..at).rev().filter(|&earlier| steps[earlier].thread == steps[at].thread);
+    let mut changes = own.filter_map(|earlier| match steps[earlier].deed {
+        Deed::Lock { lock: its, shared } if its == lock => Some(Some((earlier, shared))),
+        Deed::Unlock { lock: its, .. } if its == lock => Some(None),
+        _ => None,
+    });
+    changes.next().flatten()
 }
 
 /// Whether the section that a step ends comes before another step, which knows this much by other means.
@@ -298,4 +334,47 @@ proptest! {
             prop_assert_eq!(firm.is(first, second), !firmness.is_loose, "{:?}", pair);
         }
     }
+}
+
+/// The bytes from 8 on belong to those before.
+fn torn(steps: &[Step]) -> Vec<TornUnit> {
+    let variable = |step: &Step| Some((Site(step.site), u32::from(step.access()?.1.start >= 8)));
+    let sides = [(0, AccessType::Any), (1, AccessType::Any)];
+    let correlations = Correlations {
+        variable_at: steps.iter().filter_map(variable).collect(),
+        rules: vec![Rule { sides, of_one_object: true }],
+    };
+    let recording = record(steps);
+    torn_units(&recording, &recording, &correlations)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_torn_unit_is_loose_if_no_graph_puts_the_other_access_before_or_after_it(steps in traces()) {
+        let (before, firm) = (Before::of(&steps), Before::firmly(&steps));
+        let place = |one: &Tracked| steps.iter().position(|step| step.site == one.access.site.0).unwrap();
+        for torn in torn(&steps) {
+            let [first, second, remote] = [&torn.first, &torn.second, &torn.remote].map(place);
+            let is_ordered = before.is(remote, first) || before.is(second, remote);
+            prop_assert_eq!(torn.unordered, !is_ordered, "{:?}", torn);
+            let is_firm = firm.is_decided(&steps, remote, first) || firm.is_decided(&steps, second, remote);
+            let is_loose = torn.unlocked && !torn.unordered && !is_firm;
+            prop_assert_eq!(torn.firmness.is_loose, is_loose, "{:?}", torn);
+            let has_step = torn.unlocked && !torn.unordered && is_firm;
+            prop_assert_eq!(torn.firmness.ordered_by.is_some(), has_step, "{:?}", torn);
+        }
+    }
+}
+
+#[test]
+fn the_generator_makes_torn_units_that_are_loose_and_others_that_are_firmly_ordered() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let all: Vec<TornUnit> =
+        (0..300).flat_map(|_| torn(&traces().new_tree(&mut runner).unwrap().current())).collect();
+    let loose = all.iter().filter(|torn| torn.firmness.is_loose).count();
+    let firm = all.iter().filter(|torn| torn.firmness.ordered_by.is_some()).count();
+    assert!(loose >= 30 && firm >= 30, "{loose} loose, {firm} firm");
 }

@@ -1,10 +1,11 @@
 //! Accesses that belong together, and what keeps others from coming between; each torn unit has a twin that is whole.
 
+use unpick_analyses::races::Deed;
 use unpick_analyses::races_multi_variable::{
     AccessType, Correlations, Mining, Rule, TornUnit, mine, torn_units,
 };
 use unpick_events::access::PastKind;
-use unpick_events::{Kind, Past, Site, ThreadId};
+use unpick_events::{Kind, MemoryOrder, Past, Site, ThreadId};
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
 
@@ -13,6 +14,8 @@ const Y: u64 = 0x1010;
 const LOCK_OF_X: u64 = 0x2000;
 const LOCK_OF_Y: u64 = 0x2100;
 const WHOLE: u64 = 0x2200;
+const QUEUE: u64 = 0x9000;
+const SEMAPHORE: u64 = 0x9100;
 
 /// Contexts by number: two functions that main calls, and one far away.
 const UPDATE: u32 = 1;
@@ -75,8 +78,10 @@ impl Trace {
     }
 }
 
+/// Of what is neither variable, sites that no rule names.
 fn site_of(thread: u16, at: u64) -> u32 {
-    u32::from(thread) * 0x100 + u32::from(at == Y)
+    let own = [X, Y].iter().position(|variable| *variable == at).unwrap_or(2);
+    u32::from(thread) * 0x100 + own as u32
 }
 
 fn correlations() -> Correlations {
@@ -113,6 +118,79 @@ fn a_lock_that_is_given_back_in_between_does_not_though_it_orders_this_run() {
     let trace = Trace::new().unit(1, Kind::Write, UPDATE, locks).unit(2, Kind::Read, LOOK, locks);
     assert!(trace.verdicts().iter().all(|verdict| *verdict == (false, true)));
     assert!(!trace.verdicts().is_empty());
+}
+
+impl Trace {
+    /// What is unlocked in an order that this run has: by which steps, if firmly.
+    fn ordered_by(&self) -> Vec<Option<Deed>> {
+        let torn = self.torn();
+        assert!(!torn.is_empty());
+        assert!(torn.iter().all(|torn| torn.unlocked && !torn.unordered), "{torn:?}");
+        let step = |torn: &TornUnit| torn.firmness.ordered_by.map(|step| step.deed);
+        torn.iter().map(|torn| step(torn).filter(|_| !torn.firmness.is_loose)).collect()
+    }
+
+    fn is_loose(&self) -> bool {
+        self.ordered_by().iter().all(Option::is_none)
+    }
+}
+
+/// Both threads have the two variables without a lock, the first before what comes in between, the second after it.
+fn one_after_the_other(between: impl FnOnce(Trace) -> Trace) -> Trace {
+    let trace = Trace::new().unit(1, Kind::Write, UPDATE, [&[], &[]]);
+    between(trace).unit(2, Kind::Read, LOOK, [&[], &[]])
+}
+
+#[test]
+fn what_changes_hands_as_a_whole_cannot_be_torn() {
+    let handed = |taken| {
+        one_after_the_other(|trace| {
+            let trace = trace.access(1, Kind::Write, QUEUE, UPDATE, &[WHOLE]);
+            trace.access(2, Kind::Read, taken, LOOK, &[WHOLE])
+        })
+    };
+    let by = handed(QUEUE).ordered_by();
+    assert!(by.iter().all(|by| *by == Some(Deed::HandOver)), "{by:?}");
+    assert!(handed(QUEUE + 8).is_loose(), "the sections have nothing in common");
+}
+
+#[test]
+fn what_waits_until_both_are_done_cannot_tear_them() {
+    let posted = one_after_the_other(|trace| {
+        let trace = trace.event(1, Kind::SemaphorePost, SEMAPHORE);
+        trace.event(2, Kind::SemaphoreWait, SEMAPHORE)
+    });
+    let by = posted.ordered_by();
+    assert!(by.iter().all(|by| *by == Some(Deed::Wait)), "{by:?}");
+}
+
+#[test]
+fn sections_that_meet_in_the_unit_itself_could_have_come_the_other_way_round() {
+    let locks: [&[u64]; 2] = [&[WHOLE], &[WHOLE]];
+    let trace = Trace::new().unit(1, Kind::Write, UPDATE, locks).unit(2, Kind::Read, LOOK, locks);
+    assert!(trace.is_loose());
+}
+
+/// The second section of the unit also has something that the remote one finds: the remote one as a whole could have come before it.
+#[test]
+fn so_could_those_that_have_more_in_common() {
+    let trace = Trace::new().access(1, Kind::Write, X, UPDATE, &[WHOLE]);
+    let trace = trace.event(1, Kind::Acquire, WHOLE).access(1, Kind::Write, Y, UPDATE, &[]);
+    let trace = trace.access(1, Kind::Write, QUEUE, UPDATE, &[]).event(1, Kind::Release, WHOLE);
+    let trace = trace.event(2, Kind::Acquire, WHOLE).access(2, Kind::Read, QUEUE, LOOK, &[]);
+    let trace = trace.access(2, Kind::Write, Y, LOOK, &[]).event(2, Kind::Release, WHOLE);
+    assert!(trace.is_loose());
+}
+
+#[test]
+fn an_atomic_access_does_not_put_itself_in_order() {
+    let order = MemoryOrder::AcquireRelease as u16;
+    let mut trace = Trace::new();
+    for (thread, at, context) in [(1, X, UPDATE), (1, Y, UPDATE), (2, Y, LOOK)] {
+        let update = Draft::access(Kind::ReadWrite, at, 8).flags(order).context(context);
+        trace.0.write(ThreadId(thread), update.site(site_of(thread, at)));
+    }
+    assert!(trace.is_loose());
 }
 
 #[test]

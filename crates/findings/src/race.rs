@@ -52,7 +52,7 @@ pub struct RaceFinding {
     /// How often it happened, in all runs, as either detector counts.
     pub unordered: u64,
     pub unlocked: u64,
-    /// Of what lockset alone finds: how often nothing ordered the two but which thread came to a lock first.
+    /// Of what lockset alone finds: how often nothing ordered the two, or kept the second out of the unit, but which thread came to a lock first.
     #[serde(default)]
     pub loose: u64,
     /// And what did order them otherwise.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use locking::{record, steps};
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::lock_order::{as_hang, lock_order};
-use unpick_analyses::races::Collector;
+use unpick_analyses::races::{Collector, CorrelationSource, NamedRule};
+use unpick_analyses::races_multi_variable::AccessType;
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock, ExampleMemory};
 use unpick_events::access::PastKind;
 use unpick_events::kind::access_flags;
@@ -83,13 +84,16 @@ impl Trace {
         let recording = open();
         let mut collector = Collector::default();
         collector.add(&recording, &recording, open());
-        let choices = Choices {
-            correlations: Vec::new(),
-            working_folder: PathBuf::from("/home/me/bank"),
-            most_findings: 10,
-            most_supporters: 10,
-        };
-        describe_races(&[(1, &collector.finish())], &TestNames, &choices)
+        describe_races(&[(1, &collector.finish())], &TestNames, &choices())
+    }
+}
+
+fn choices() -> Choices {
+    Choices {
+        correlations: Vec::new(),
+        working_folder: PathBuf::from("/home/me/bank"),
+        most_findings: 10,
+        most_supporters: 10,
     }
 }
 
@@ -126,6 +130,72 @@ fn what_is_ordered_comes_after_all_races() {
         .fold(trace, |trace, (thread, draft)| trace.event(thread, draft));
     let ordered: Vec<bool> = found.races().iter().map(RaceFinding::is_ordered).collect();
     assert_eq!(ordered, [false, true]);
+}
+
+/// The bytes and those 8 further on belong together; all that threads do to them is in one function.
+fn rule() -> NamedRule {
+    let side = |name: &str| (name.to_owned(), AccessType::Any);
+    NamedRule { sides: [side("count"), side("sum")], text: "a rule".into(), because: String::new() }
+}
+
+const FUNCTION: u32 = 1;
+
+impl Trace {
+    fn in_one_function() -> Trace {
+        let stack = Draft::new(Kind::Stack).context(FUNCTION).call_sites(&[1]).unstamped();
+        Trace::begun().event(1, stack)
+    }
+
+    /// Writes the one and then the other, at this line and the next.
+    fn unit(self, thread: u16, site: u32) -> Trace {
+        let write = |at, site| Draft::access(Kind::Write, at, 4).site(site).context(FUNCTION);
+        self.event(thread, write(BYTES, site)).event(thread, write(BYTES + 8, site + 1))
+    }
+
+    /// Posts, for another that waits: all before comes before all after.
+    fn post(self, from: u16, to: u16) -> Trace {
+        let posted = self.sync(from, Kind::SemaphorePost, SEMAPHORE, 22);
+        posted.sync(to, Kind::SemaphoreWait, SEMAPHORE, 30)
+    }
+
+    fn empty_section(self, thread: u16) -> Trace {
+        self.sync(thread, Kind::Acquire, LOCK, 40).sync(thread, Kind::Release, LOCK, 41)
+    }
+
+    fn torn(&self) -> Vec<RaceFinding> {
+        let name = |access: &ExampleAccess, _: &CodeBook| match access.memory {
+            ExampleMemory::Other { address: BYTES } => Some("count".to_owned()),
+            ExampleMemory::Other { .. } => Some("sum".to_owned()),
+            _ => None,
+        };
+        let recording = Recording::from_bytes(&self.0.to_bytes(), "trace").unwrap();
+        let mut collector = Collector::default();
+        collector.extend(&recording, &recording, &CorrelationSource::Named(&[rule()]), &name);
+        describe_races(&[(1, &collector.finish())], &TestNames, &choices())
+    }
+}
+
+#[test]
+fn a_unit_that_a_semaphore_keeps_whole_only_lacks_a_lock_and_says_so() {
+    let found = Trace::in_one_function().unit(2, 20).post(2, 3).unit(3, 31).torn();
+    assert_eq!((found.len(), &found[0].detectors[..]), (1, &[RaceDetector::Lockset][..]));
+    assert!(found[0].is_ordered(), "{found:?}");
+    let RaceFinding { sentence, why, .. } = &found[0];
+    assert!(sentence.ends_with("from coming in between; something else does."), "{sentence}");
+    assert!(why.contains("before both accesses of thread 1 or after both"), "{why}");
+    assert!(why.contains("wait for a semaphore of `b` (bank.c:30)"), "{why}");
+}
+
+#[test]
+fn a_unit_that_can_be_torn_in_one_way_of_several_is_a_race() {
+    let trace = Trace::in_one_function().unit(2, 20).post(2, 3).unit(3, 31);
+    // The other thread once more, elsewhere, after a section that has nothing to do with anything.
+    let write = Draft::access(Kind::Write, BYTES, 4).site(35).context(FUNCTION);
+    let trace = trace.post(3, 2).unit(2, 20).empty_section(2).empty_section(3);
+    let found = trace.event(3, write).torn();
+    let told: Vec<_> = found.iter().map(|race| (race.unordered, race.is_ordered())).collect();
+    assert_eq!(told, [(0, false)], "{found:?}");
+    assert!(found[0].loose > 0 && found[0].sentence.contains("nothing keeps that"));
 }
 
 /// A thread of Rust takes itself off a list of the library when it ends, another one puts itself on it: by `memmove`, under a lock that is

@@ -193,6 +193,7 @@ fn locks(race: &RaceFinding, style: &Style) -> String {
 
 fn why(race: &RaceFinding, style: &Style) -> String {
     let heading = match (race.unordered, &race.correlated) {
+        (_, Some(_)) if race.is_ordered() => "Why no lock keeps another thread out",
         (_, Some(_)) => "Why another thread can come between",
         (0, None) => "Why no lock protects them",
         (_, None) => "Why nothing orders them",

@@ -168,9 +168,13 @@ impl Collector {
             return;
         }
         let count = |is: bool| if is { torn.count } else { 0 };
+        let loose = u64::from(torn.firmness.is_loose);
+        let ordered_by = torn.firmness.ordered_by.map(|step| self.step(process, &step));
         if let Some(known) = self.torn.get_mut(&sites) {
             known.happens_before += count(torn.unordered);
             known.lockset += count(torn.unlocked);
+            known.loose += loose;
+            known.ordered_by = known.ordered_by.or(ordered_by);
             return;
         }
         // In the order that tears the unit.
@@ -185,7 +189,16 @@ impl Collector {
         let (happens_before, lockset) = (count(torn.unordered), count(torn.unlocked));
         let is_undated = is_undated(process, &torn.remote.access);
         let rule = rule.to_owned();
-        let torn = TornRace { accesses, rule, happens_before, lockset, around, is_undated };
+        let torn = TornRace {
+            accesses,
+            rule,
+            happens_before,
+            lockset,
+            loose,
+            ordered_by,
+            around,
+            is_undated,
+        };
         self.torn.insert(sites, torn);
     }
 

@@ -55,6 +55,9 @@ pub struct TornRace {
     /// How often the extensions found it; 0: it is not found by this one.
     pub happens_before: u64,
     pub lockset: u64,
+    /// Of what lockset alone finds: how often nothing firm put the remote one before both others or after both, and else a step that did.
+    pub loose: u64,
+    pub ordered_by: Option<RaceStep>,
     /// What the threads of the first two synchronised by around them.
     pub around: [StepsAround; 2],
     /// When the remote one was made is not known exactly.

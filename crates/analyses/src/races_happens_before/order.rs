@@ -20,7 +20,7 @@ use unpick_recording::{AccessFlags, AccessKind, Action, Event};
 use super::barriers::Barriers;
 use super::clocks::VectorClock;
 use crate::knowledge::Knowledge;
-use crate::races::PAST_TURN;
+use crate::races::{PAST_TURN, RaceAccess};
 
 /// Of the structure whose count the threads of Rust's `thread::scope` decrease when they end: its owner looks at the count.
 const SCOPE_WORDS: u64 = 4;
@@ -63,6 +63,13 @@ struct Object {
     released: VectorClock,
     /// By readers since.
     by_readers: VectorClock,
+}
+
+impl ThreadClock {
+    /// The period in which the thread was just before its event of this number.
+    fn period_at(&self, ordinal: u64) -> u32 {
+        1 + self.ends.partition_point(|end| *end < ordinal) as u32
+    }
 }
 
 impl ThreadClocks {
@@ -174,6 +181,18 @@ impl ThreadClocks {
         &self.threads[usize::from(thread.0)].knows
     }
 
+    /// What a thread knows of others now; none if nothing has told of it yet.
+    pub(super) fn known_to(&self, thread: ThreadId) -> Option<&VectorClock> {
+        Some(&self.threads.get(usize::from(thread.0))?.knows)
+    }
+
+    /// The period of a thread in which it made an access, at the earliest. What ended it must have been taken in.
+    pub(super) fn earliest_period(&self, access: &RaceAccess) -> u32 {
+        let Some(clock) = self.threads.get(usize::from(access.thread.0)) else { return 1 };
+        let earliest = access.moments(clock.first.unwrap_or(0)).last();
+        clock.period_at(earliest.map_or(0, |moment| moment.ordinal))
+    }
+
     /// The period of a thread in which it made a past access, at the earliest (see `PAST_TURN`): so no race is invented. None if
     /// that was before this recording begins, which is before everything in it.
     pub fn period_of_past(&self, past: &Past) -> Option<u32> {
@@ -181,7 +200,7 @@ impl ThreadClocks {
         let ordinal = u64::from(past.ordinal);
         let after_first = ordinal.checked_sub(clock.first?)?;
         let earliest = clock.first? + after_first % u64::from(PAST_TURN);
-        Some(1 + clock.ends.partition_point(|end| *end < earliest) as u32)
+        Some(clock.period_at(earliest))
     }
 
     /// Takes in that a thread has had an event, and nothing of what that orders.

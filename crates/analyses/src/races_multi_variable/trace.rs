@@ -31,6 +31,13 @@ pub struct Held {
     pub acquisition: u64,
 }
 
+impl Held {
+    /// Whether who holds this one keeps out who holds the other: two readers do not.
+    pub fn excludes(&self, other: &Held) -> bool {
+        self.lock == other.lock && !(self.shared && other.shared)
+    }
+}
+
 /// An access to a correlated variable.
 #[derive(Debug, Clone)]
 pub struct Tracked {
@@ -205,6 +212,9 @@ impl Tracer<'_> {
             }
         }
         self.order.clocks.release(event);
+        if let Some((start, length)) = Lives::objects_ended_by(event) {
+            self.order.clocks.forget(start, length);
+        }
         if let Action::ThreadCreate { .. } | Action::ThreadJoin { .. } = event.action {
             self.segments.clocks.acquire(event, knowledge);
             self.segments.clocks.release(event);

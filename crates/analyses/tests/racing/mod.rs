@@ -305,10 +305,16 @@ fn draft(deed: Deed) -> Draft {
     }
 }
 
+/// All that threads do is in one function.
+const FUNCTION: u32 = 1;
+
 pub fn record(steps: &[Step]) -> Recording {
     let mut writer = Writer::new();
+    let stack = Draft::new(Kind::Stack).context(FUNCTION).call_sites(&[1]);
+    writer.write(ThreadId(1), stack.unstamped());
     for step in steps {
-        writer.write(ThreadId(step.thread), draft(step.deed).site(step.site));
+        let draft = draft(step.deed).site(step.site).context(FUNCTION);
+        writer.write(ThreadId(step.thread), draft);
     }
     Recording::from_bytes(&writer.to_bytes(), "trace").unwrap()
 }

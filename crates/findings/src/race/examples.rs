@@ -65,8 +65,8 @@ pub fn described_torn(
         accesses: [own, remote],
         happens_before: torn.happens_before,
         lockset: torn.lockset,
-        loose: 0,
-        ordered_by: None,
+        loose: torn.loose,
+        ordered_by: torn.ordered_by,
         around: torn.around,
         is_undated: torn.is_undated,
     };

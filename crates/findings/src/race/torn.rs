@@ -51,14 +51,18 @@ impl RaceFinding {
         let runs = self.runs.max(other.runs);
         let (unordered, unlocked) =
             (self.unordered + other.unordered, self.unlocked + other.unlocked);
-        let both = |race: &RaceFinding| race.unordered > 0 && race.unlocked > 0;
+        let loose = self.loose + other.loose;
+        let worth = |race: &RaceFinding| {
+            (race.unordered > 0 && race.unlocked > 0, race.unordered + race.loose > 0)
+        };
         let mut ways = std::mem::take(&mut self.ways);
         ways.extend([self.all_accesses(), other.all_accesses()]);
-        if both(other) && !both(self) {
+        if worth(other) > worth(self) {
             *self = other.clone();
         }
         self.ways = ways;
         self.tell_ways_apart();
-        (self.unordered, self.unlocked, self.runs) = (unordered, unlocked, runs);
+        (self.unordered, self.unlocked, self.loose) = (unordered, unlocked, loose);
+        self.runs = runs;
     }
 }

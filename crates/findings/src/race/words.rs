@@ -15,8 +15,12 @@ pub fn sentence(race: &RaceFinding) -> String {
     if let Some(CorrelatedAccess { access: left_out, .. }) = &race.correlated {
         let other = left_out.variable.as_ref();
         let other = other.map_or_else(|| "other memory".to_owned(), |name| format!("`{name}`"));
+        let end = match race.is_ordered() {
+            true => "with no lock that keeps it from coming in between; something else does.",
+            false => "and nothing keeps that from coming in between.",
+        };
         return format!(
-            "{} {} {what} and {} {other}, which belong together; {} {} {what}, and nothing keeps that from coming in between.",
+            "{} {} {what} and {} {other}, which belong together; {} {} {what}, {end}",
             who(first),
             did(first),
             did(left_out),
@@ -78,9 +82,15 @@ fn reason(race: &RaceFinding) -> String {
 
 fn unit_is_torn(race: &RaceFinding, correlated: &CorrelatedAccess) -> String {
     let [first, second] = [&race.accesses[0], &race.accesses[1]];
-    let order = match race.unordered {
-        0 => "",
-        _ => " Nor does anything put thread 2 before both accesses of thread 1, or after both.",
+    let order = match &race.ordered_by {
+        Some(step) if race.is_ordered() => format!(
+            " But whenever it happened, thread 2 came before both accesses of thread 1 or after both, here by: {step}. As long as that stays so, it is no race."
+        ),
+        _ if race.unordered > 0 => {
+            " Nor does anything put thread 2 before both accesses of thread 1, or after both."
+                .to_owned()
+        }
+        _ => String::new(),
     };
     format!(
         "Thread 1 held {} at the one access and {} at the other, thread 2 {}: no lock is held over both and there.{order} They belong together: {}.",
