@@ -4,7 +4,7 @@ mod racing;
 
 use proptest::prelude::*;
 use racing::{Deed, record, traces};
-use unpick_analyses::races::Deed as StepDeed;
+use unpick_analyses::races::{Deed as StepDeed, RacingPair};
 use unpick_analyses::races_lockset::{firmness, races};
 use unpick_analyses::{races_happens_before, races_lockset::Firmness};
 use unpick_events::access::PastKind;
@@ -60,16 +60,23 @@ impl Trace {
         self.lock(thread, lock).access(thread, kind, at).unlock(thread, lock)
     }
 
-    /// Of the one pair that lockset reports and happens-before does not.
+    /// The same, together with other readers.
+    fn beside_readers(self, thread: u16, lock: u64, kind: Kind, at: u64) -> Trace {
+        let flags = lock_flags::IS_RWLOCK | lock_flags::SHARED;
+        let step = |kind| Draft::new(kind).object(lock).flags(flags);
+        let trace = self.event(thread, step(Kind::Acquire)).access(thread, kind, at);
+        trace.event(thread, step(Kind::Release))
+    }
+
+    /// Of the one pair that lockset reports of the data, and happens-before does not.
     fn firmness(self) -> Firmness {
         let recording = Recording::from_bytes(&self.0.to_bytes(), "trace").unwrap();
-        let unordered = races_happens_before::races(&recording, &recording).into_pairs();
-        assert!(unordered.is_empty(), "happens-before finds nothing: {unordered:?}");
-        let pairs = races(&recording, &recording).into_pairs();
         let is_data = |site: Site| site.0 < 100;
-        let of_data =
-            pairs.iter().filter(|pair| is_data(pair.first.site) && is_data(pair.second.site));
-        let pairs: Vec<_> = of_data.collect();
+        let is_of_data = |pair: &&RacingPair| is_data(pair.first.site) && is_data(pair.second.site);
+        let unordered = races_happens_before::races(&recording, &recording).into_pairs();
+        assert_eq!(unordered.iter().find(is_of_data), None, "happens-before finds nothing");
+        let pairs = races(&recording, &recording).into_pairs();
+        let pairs: Vec<_> = pairs.iter().filter(is_of_data).collect();
         assert_eq!(pairs.len(), 1, "{pairs:?}");
         firmness(&recording, &recording, &pairs)[0]
     }
@@ -96,6 +103,23 @@ fn what_is_handed_over_under_a_lock_orders_what_was_done_before() {
     // Two that only read tell each other nothing.
     let trace = Trace::begun().data(2).under(2, LOCK, Kind::Read, QUEUE);
     assert!(trace.under(3, LOCK, Kind::Read, QUEUE).data(3).firmness().is_loose);
+}
+
+#[test]
+fn who_looks_once_more_has_still_handed_over_what_it_did_before() {
+    let begun = || Trace::begun().data(2);
+    // Another reader is not kept out by the second look, but by the first section, which was alone.
+    let alone_then_beside_readers = begun().under(2, LOCK, Kind::Read, QUEUE);
+    let trace = alone_then_beside_readers.beside_readers(2, LOCK, Kind::Read, QUEUE);
+    let trace = trace.beside_readers(3, LOCK, Kind::Write, QUEUE).data(3);
+    assert_eq!(trace.ordered_by(), Some(StepDeed::HandOver));
+    // Who reads is handed over what was written, not what was read after that.
+    let written_then_read = begun().under(2, LOCK, Kind::Write, QUEUE);
+    let trace = written_then_read.under(2, LOCK, Kind::Read, QUEUE);
+    assert_eq!(
+        trace.under(3, LOCK, Kind::Read, QUEUE).data(3).ordered_by(),
+        Some(StepDeed::HandOver)
+    );
 }
 
 #[test]
@@ -189,7 +213,7 @@ proptest! {
     }
 }
 
-fn sites(pair: &unpick_analyses::races::RacingPair) -> [u32; 2] {
+fn sites(pair: &RacingPair) -> [u32; 2] {
     let mut sites = [pair.first.site.0, pair.second.site.0];
     sites.sort_unstable();
     sites

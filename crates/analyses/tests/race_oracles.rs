@@ -5,7 +5,7 @@ mod racing;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use racing::{AccessKind, Deed, SitePair, Step, life_at, record, sorted, traces};
+use racing::{AccessKind, Deed, SitePair, Step, hand_overs, life_at, record, sorted, traces};
 use unpick_analyses::races::RacingPair;
 use unpick_analyses::races_happens_before::races;
 use unpick_analyses::races_lockset;
@@ -319,21 +319,63 @@ proptest! {
 
     #[test]
     fn firm_is_what_a_graph_of_hand_overs_says(steps in traces()) {
+        assert_firm_as_in_graph(&steps)?;
+    }
+
+    #[test]
+    fn so_it_is_where_little_but_hand_overs_orders_and_code_is_run_again_and_again(steps in hand_overs()) {
+        assert_firm_as_in_graph(&steps)?;
+    }
+}
+
+fn assert_firm_as_in_graph(steps: &[Step]) -> Result<(), TestCaseError> {
+    let recording = record(steps);
+    let unlocked = races_lockset::races(&recording, &recording).into_pairs();
+    let unordered = races(&recording, &recording).into_pairs();
+    let mut pairs: Vec<_> = unlocked.iter().chain(&unordered).collect();
+    let sites = |pair: &&RacingPair| sorted([pair.first.site.0, pair.second.site.0]);
+    pairs.sort_by_key(sites);
+    pairs.dedup_by_key(|pair| sites(pair));
+    let loose = loose_pairs(steps);
+    for (pair, firmness) in
+        pairs.iter().zip(races_lockset::firmness(&recording, &recording, &pairs))
+    {
+        prop_assert_eq!(loose.contains(&sites(pair)), firmness.is_loose, "{:?}", pair);
+    }
+    Ok(())
+}
+
+#[test]
+fn hand_overs_leave_some_pairs_loose_and_order_others() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut loose, mut firm) = (0, 0);
+    for _ in 0..300 {
+        let steps = hand_overs().new_tree(&mut runner).unwrap().current();
         let recording = record(&steps);
-        let unlocked = races_lockset::races(&recording, &recording).into_pairs();
-        let unordered = races(&recording, &recording).into_pairs();
-        let mut pairs: Vec<_> = unlocked.iter().chain(&unordered).collect();
-        let sites = |pair: &&RacingPair| sorted([pair.first.site.0, pair.second.site.0]);
-        pairs.sort_by_key(sites);
-        pairs.dedup_by_key(|pair| sites(pair));
-        let firm = Before::firmly(&steps);
-        let place = |site: u32| steps.iter().position(|step| step.site == site).unwrap();
-        for (pair, firmness) in pairs.iter().zip(races_lockset::firmness(&recording, &recording, &pairs)) {
-            let places = [pair.first.site.0, pair.second.site.0].map(place);
-            let [first, second] = [places[0].min(places[1]), places[0].max(places[1])];
-            prop_assert_eq!(firm.is(first, second), !firmness.is_loose, "{:?}", pair);
+        let pairs = races_lockset::races(&recording, &recording).into_pairs();
+        let is_loose = loose_pairs(&steps);
+        for pair in pairs {
+            let is = is_loose.contains(&sorted([pair.first.site.0, pair.second.site.0]));
+            *if is { &mut loose } else { &mut firm } += 1;
         }
     }
+    assert!(loose >= 100 && firm >= 100, "{loose} loose, {firm} firm");
+}
+
+/// The places whose accesses nothing orders firmly, at least once.
+fn loose_pairs(steps: &[Step]) -> BTreeSet<SitePair> {
+    let (firm, lives) = (Before::firmly(steps), life_at(steps));
+    let meet = |first: usize, second: usize| {
+        conflict(&steps[first], &steps[second])
+            && lives[first] == lives[second]
+            && touch(&steps[first], &steps[second])
+    };
+    let pairs = (0..steps.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+    pairs
+        .filter(|&(first, second)| meet(first, second) && !firm.is(first, second))
+        .map(|(first, second)| sorted([steps[first].site, steps[second].site]))
+        .collect()
 }
 
 /// The bytes from 8 on belong to those before.

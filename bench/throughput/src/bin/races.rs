@@ -2,8 +2,8 @@
 //!
 //! Takes   the number of events (default 10000000; a tenth and a hundredth of it are measured first); `--out FILE` replaces
 //!         this benchmark's section there.
-//! Gives   per size: seconds of processor time for reading the events alone, and from an event file in memory to the races of either
-//!         detector; nanoseconds per event; seconds by the clock for all that `unpick races` does with a recording but deadlocks and
+//! Gives   per size: seconds of processor time for reading the events alone, from an event file in memory to the races of either
+//!         detector, and for what orders the pairs of lockset alone; nanoseconds per event; seconds by the clock for all that `unpick races` does with a recording but deadlocks and
 //!         correlations; racing pairs; the most memory the process ever had, the made-up recording included.
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ mod random;
 #[path = "../telling.rs"]
 mod telling;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -23,7 +24,8 @@ use peak_memory::peak_megabytes;
 use processor_time::processor_seconds;
 use random::Random;
 use telling::tell;
-use unpick_analyses::races::Collector;
+use unpick_analyses::races::{Collector, RacingPair};
+use unpick_analyses::races_lockset::firmness;
 use unpick_analyses::{races_happens_before, races_lockset};
 use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 use unpick_events::{Kind, MemoryOrder, ThreadId};
@@ -53,6 +55,8 @@ struct Size {
     reading: f64,
     happens_before: f64,
     lockset: f64,
+    /// What firmly orders the pairs of lockset alone.
+    firm: f64,
     /// By the clock: both, and what firmly orders the pairs of lockset alone.
     together: f64,
     races: usize,
@@ -68,6 +72,8 @@ impl Size {
             format!("{:.0}", self.happens_before / self.events as f64 * 1e9),
             format!("{:.2}", self.lockset),
             format!("{:.0}", self.lockset / self.events as f64 * 1e9),
+            format!("{:.2}", self.firm),
+            format!("{:.0}", self.firm / self.events as f64 * 1e9),
             format!("{:.2}", self.together),
             self.races.to_string(),
             self.peak_megabytes.to_string(),
@@ -79,18 +85,36 @@ fn measure(wanted: u64) -> Size {
     let bytes = full_recording(wanted);
     let mut events = 0;
     let reading = seconds(|| events = opened(&bytes).events().count() as u64);
-    let mut races = 0;
+    let mut unordered = Vec::new();
     let happens_before = seconds(|| {
         let recording = opened(&bytes);
-        races = races_happens_before::races(&recording, &recording).into_pairs().len();
+        unordered = races_happens_before::races(&recording, &recording).into_pairs();
     });
+    let mut unlocked = Vec::new();
     let lockset = seconds(|| {
         let recording = opened(&bytes);
-        races_lockset::races(&recording, &recording).into_pairs();
+        unlocked = races_lockset::races(&recording, &recording).into_pairs();
     });
+    let firm = seconds_firm(&bytes, &unordered, &unlocked);
     let together = seconds_together(&bytes);
+    let races = unordered.len();
     let peak_megabytes = peak_megabytes();
-    Size { events, reading, happens_before, lockset, together, races, peak_megabytes }
+    Size { events, reading, happens_before, lockset, firm, together, races, peak_megabytes }
+}
+
+/// Of the pairs of lockset that happens-before does not find.
+fn seconds_firm(bytes: &[u8], unordered: &[RacingPair], unlocked: &[RacingPair]) -> f64 {
+    let sites = |pair: &RacingPair| {
+        let sites = [pair.first.site, pair.second.site];
+        [sites[0].min(sites[1]), sites[0].max(sites[1])]
+    };
+    let found_twice: BTreeSet<_> = unordered.iter().map(sites).collect();
+    let is_alone = |pair: &&RacingPair| !found_twice.contains(&sites(pair));
+    let alone: Vec<&RacingPair> = unlocked.iter().filter(is_alone).collect();
+    seconds(|| {
+        let recording = opened(bytes);
+        firmness(&recording, &recording, &alone);
+    })
 }
 
 fn seconds_together(bytes: &[u8]) -> f64 {
@@ -174,6 +198,8 @@ fn section(sizes: &[Size]) -> String {
         "happens-before s",
         "ns each",
         "lockset s",
+        "ns each",
+        "firm order s",
         "ns each",
         "together s",
         "pairs",

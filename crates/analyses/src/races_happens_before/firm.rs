@@ -3,7 +3,7 @@
 //! Takes   the events of a recording in their order.      Gives  as `ThreadClocks` does, what threads know of each other, and by what step they learned it.
 //! Misses  that a thread which was handed something under a lock might have done the same without it: such an order counts as firm.
 //! Invents freedom where threads tell each other something by locks alone, and by no variable that the recording has.
-//! Cost    as `ThreadClocks`; and per access under a lock a look-up, with a step for each lock held and each thread that was there under it.
+//! Cost    as `ThreadClocks`; and per access under a lock a look-up, with a step for each lock held and what was there under it since the last write.
 //!
 //! All synchronisation counts as in happens-before, but for locks: a critical section comes after an earlier one of the same lock
 //! - from the first access on that is in conflict with one inside the earlier section: something is handed over there, and in the
@@ -13,13 +13,12 @@
 //! Two sections with nothing in common might as well have come the other way round. Method: the order "doesn't commute" (Roemer, Genc and
 //! Bond 2018, after Kini, Mathur and Viswanathan's WCP 2017); its rule for releases is asked where sections begin.
 
-use rustc_hash::FxHashMap;
 use unpick_events::{Address, Past, ThreadId};
 use unpick_recording::{AccessKind, Action, Event};
 
 use super::clocks::VectorClock;
 use super::order::ThreadClocks;
-use super::sections::{SectionNumber, Sections};
+use super::sections::{OpenSection, SectionNumber, Sections};
 use crate::knowledge::Knowledge;
 use crate::locks_held::LockChange;
 use crate::races::{ByteMap, Deed, Lives, PAST_TURN, SyncStep, step_of, stretches};
@@ -34,10 +33,36 @@ pub struct FirmOrder {
     sections: Sections,
     /// The latest critical sections in which bytes were accessed.
     touched: ByteMap<Vec<Touch>>,
-    /// By which step a thread, the first, last learned something of another.
-    learned: FxHashMap<[ThreadId; 2], SyncStep>,
+    learned: Learned,
     /// What the thread at hand knew before: memory that is used again.
     before: VectorClock,
+    /// The sections that hand something over at the event at hand: memory that is used again.
+    handed: Vec<SectionNumber>,
+}
+
+/// By which step a thread last learned something of another.
+#[derive(Debug, Default)]
+struct Learned {
+    /// By the number of who learned, and then of whom.
+    steps: Vec<Vec<Option<SyncStep>>>,
+}
+
+impl Learned {
+    fn of(&self, thread: ThreadId, other: ThreadId) -> Option<SyncStep> {
+        *self.steps.get(usize::from(thread.0))?.get(usize::from(other.0))?
+    }
+
+    fn note(&mut self, thread: ThreadId, other: ThreadId, step: SyncStep) {
+        let [thread, other] = [thread, other].map(|number| usize::from(number.0));
+        if self.steps.len() <= thread {
+            self.steps.resize(thread + 1, Vec::new());
+        }
+        let of_thread = &mut self.steps[thread];
+        if of_thread.len() <= other {
+            of_thread.resize(other + 1, None);
+        }
+        of_thread[other] = Some(step);
+    }
 }
 
 /// An access to some bytes inside a critical section.
@@ -51,11 +76,35 @@ struct Touch {
     shared: bool,
 }
 
+impl Touch {
+    /// Whether something is handed over from one to a later one: the latter would have found something else before it.
+    fn hands_over_to(&self, later: &Touch) -> bool {
+        self.lock == later.lock
+            && (self.writes || later.writes)
+            && !(self.shared && later.shared)
+            && self.thread != later.thread
+    }
+
+    /// Whether who is handed something by `earlier` is handed it by this one as well: it conflicts with as much, and comes after it.
+    fn stands_for(&self, earlier: &Touch, sections: &Sections) -> bool {
+        let conflicts_with_as_much =
+            (self.writes || !earlier.writes) && (!self.shared || earlier.shared);
+        let comes_after = || {
+            earlier.thread == self.thread
+                || earlier.hands_over_to(self) && sections.has_ended(earlier.section)
+        };
+        self.lock == earlier.lock && conflicts_with_as_much && comes_after()
+    }
+}
+
 impl FirmOrder {
     /// Takes in the part of an event that takes something: an access at the event comes after it.
     pub fn acquire(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
         let thread = event.thread;
         self.clocks.meet(event);
+        if is_plain_access(event) {
+            return self.access(event);
+        }
         match knowledge.lock_change(event) {
             Some(LockChange::Taken { lock, shared, .. }) => {
                 let began = self.clocks.period(thread);
@@ -64,53 +113,60 @@ impl FirmOrder {
             }
             Some(_) => {}
             None if is_step_of_lock(event, knowledge) => {}
-            None => self.learn(thread, step_of(event, knowledge), |clocks| {
-                clocks.acquire(event, knowledge);
-            }),
+            None => {
+                self.learn(thread, step_of(event, knowledge), |clocks| {
+                    clocks.acquire(event, knowledge);
+                });
+                self.access(event);
+            }
         }
-        self.access(event, knowledge);
     }
 
     /// An access may be handed something by an earlier critical section.
-    fn access(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
+    fn access(&mut self, event: &Event<'_>) {
         let Action::Access { kind, flags, pasts, .. } = event.action else { return };
-        let is_of_lock =
-            || knowledge.lock_change(event).is_some() || is_step_of_lock(event, knowledge);
-        if flags.is_free() || !self.sections.has_open(event.thread) || is_of_lock() {
+        let thread = event.thread;
+        if flags.is_free() || self.sections.open(thread).is_empty() {
             return;
         }
         let writes = kind != AccessKind::Read;
-        let mut handed: Vec<SectionNumber> = Vec::new();
+        let mut handed = std::mem::take(&mut self.handed);
         for (start, length) in stretches(event) {
             let FirmOrder { sections, touched, clocks, .. } = self;
-            let knows = clocks.knows(event.thread);
+            let knows = clocks.knows(thread);
             touched.visit(start, length, |_, _, touches| {
-                for open in sections.open(event.thread) {
-                    let lock = sections.lock_of(open);
+                for &OpenSection { number: section, lock, shared } in sections.open(thread) {
+                    let new = Touch { section, lock, thread, writes, shared };
                     let from = touches.iter().filter(|touch| {
-                        touch.lock == lock
-                            && touch.thread != event.thread
-                            && (touch.writes || writes)
-                            && !(touch.shared && sections.is_shared(open))
-                            && sections.has_news(touch.section, knows)
+                        touch.hands_over_to(&new)
+                            && sections.has_news(touch.section, touch.thread, knows)
                     });
                     handed.extend(from.map(|touch| touch.section));
-                    let (thread, shared) = (event.thread, sections.is_shared(open));
-                    note(touches, Touch { section: open, lock, thread, writes, shared });
+                    note(touches, new, sections);
                 }
             });
         }
-        for past in pasts.iter().filter(|past| past.thread != event.thread) {
-            let of_past = self.sections_of_past(event.thread, &past);
+        for past in pasts.iter().filter(|past| past.thread != thread) {
+            let of_past = self.sections_of_past(thread, &past);
             handed.extend(of_past);
         }
         handed.sort_unstable();
         handed.dedup();
-        handed.into_iter().for_each(|section| self.follow(event, section));
+        handed.drain(..).for_each(|section| self.follow(event, section));
+        self.handed = handed;
     }
 
     /// Takes in the part of an event that gives something away.
     pub fn release(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
+        if !is_plain_access(event) {
+            self.give_away(event, knowledge);
+        }
+        if let Some((start, length)) = Lives::objects_ended_by(event) {
+            self.clocks.forget(start, length);
+        }
+    }
+
+    fn give_away(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
         match knowledge.lock_change(event) {
             Some(LockChange::Released { lock }) => {
                 let knows = self.clocks.knows(event.thread).clone();
@@ -127,9 +183,6 @@ impl FirmOrder {
                 _ => self.clocks.release(event),
             },
         }
-        if let Some((start, length)) = Lives::objects_ended_by(event) {
-            self.clocks.forget(start, length);
-        }
     }
 
     /// Bytes whose life is over were accessed by nobody yet.
@@ -143,7 +196,7 @@ impl FirmOrder {
 
     /// The step by which `thread` last learned something of `other`.
     pub fn learned(&self, thread: ThreadId, other: ThreadId) -> Option<SyncStep> {
-        self.learned.get(&[thread, other]).copied()
+        self.learned.of(thread, other)
     }
 
     /// Notes by which step `thread` learns what `change` lets it know.
@@ -159,21 +212,22 @@ impl FirmOrder {
         change(&mut self.clocks);
         for (other, period) in self.clocks.knows(thread).all() {
             if period > self.before.of(other) {
-                self.learned.insert([thread, other], step);
+                self.learned.note(thread, other, step);
             }
         }
     }
 
     /// The thread at an event comes after a critical section, which handed something over.
     fn follow(&mut self, event: &Event<'_>, section: SectionNumber) {
-        if !self.sections.has_news(section, self.clocks.knows(event.thread)) {
+        let from = self.sections.thread_of(section);
+        if !self.sections.has_news(section, from, self.clocks.knows(event.thread)) {
             return;
         }
         let given = self.sections.take_given(section);
         let step = SyncStep {
             deed: Deed::HandOver,
             object: Some(self.sections.lock_of(section)),
-            other: Some(self.sections.thread_of(section)),
+            other: Some(from),
             site: event.site,
             context: event.context,
         };
@@ -196,18 +250,21 @@ impl FirmOrder {
     /// earlier than is known (see `PAST_TURN`): any section it can be in counts.
     fn sections_of_past(&self, thread: ThreadId, past: &Past) -> Vec<SectionNumber> {
         let mut found = Vec::new();
-        for open in self.sections.open(thread) {
-            let lock = self.sections.lock_of(open);
+        for &OpenSection { lock, shared, .. } in self.sections.open(thread) {
             let latest = u64::from(past.ordinal);
             let earlier = |ordinal: &u64| ordinal.checked_sub(u64::from(PAST_TURN));
             let moments = std::iter::successors(Some(latest), earlier);
             let in_section = |ordinal| self.sections.of_moment(past.thread, lock, ordinal);
             let section = moments.filter_map(in_section).next();
-            let is_shared = |section| self.sections.is_shared(section);
-            found.extend(section.filter(|one| !(is_shared(*one) && is_shared(open))));
+            found.extend(section.filter(|one| !(shared && self.sections.is_shared(*one))));
         }
         found
     }
+}
+
+/// Whether an event is an access by which no lock is taken or given back, and no order made.
+fn is_plain_access(event: &Event<'_>) -> bool {
+    matches!(event.action, Action::Access { flags, .. } if !flags.is_atomic())
 }
 
 /// Whether an atomic access is made by a lock, to wait or to find out.
@@ -216,11 +273,9 @@ fn is_step_of_lock(event: &Event<'_>, knowledge: &dyn Knowledge) -> bool {
         && knowledge.is_lock_code(event.site)
 }
 
-fn note(touches: &mut Vec<Touch>, new: Touch) {
-    let told = |touch: &Touch| (touch.lock, touch.thread, touch.writes, touch.shared);
-    if let Some(at) = touches.iter().position(|touch| told(touch) == told(&new)) {
-        touches.remove(at);
-    } else if touches.len() == MOST_TOUCHES {
+fn note(touches: &mut Vec<Touch>, new: Touch, sections: &Sections) {
+    touches.retain(|touch| !new.stands_for(touch, sections));
+    if touches.len() == MOST_TOUCHES {
         touches.remove(0);
     }
     touches.push(new);

@@ -28,52 +28,108 @@ struct Section {
     began: u32,
     /// What its thread knew at its end; nothing before that.
     given: VectorClock,
-    /// In which period of its thread that was; 0 before.
-    ended: u32,
+}
+
+/// A section that its thread is in.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenSection {
+    pub number: SectionNumber,
+    pub lock: Address,
+    pub shared: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Sections {
     all: Vec<Section>,
-    open: FxHashMap<ThreadId, Vec<SectionNumber>>,
+    /// In which period of its thread each ended; 0: it has not. Asked for at every access, so apart from the rest.
+    ends: Vec<u32>,
+    /// By number.
+    threads: Vec<OfThread>,
+    /// The latest that ended, by lock.
+    ended: FxHashMap<Address, Vec<EndedOf>>,
+}
+
+#[derive(Debug, Default)]
+struct OfThread {
+    open: Vec<OpenSection>,
     /// In the order in which they began.
-    by_thread: FxHashMap<ThreadId, Vec<SectionNumber>>,
-    /// The latest that ended, by lock and then by thread.
-    ended: FxHashMap<Address, FxHashMap<ThreadId, VecDeque<SectionNumber>>>,
+    all: Vec<SectionNumber>,
+}
+
+/// The latest sections of a lock by one thread.
+#[derive(Debug)]
+struct EndedOf {
+    thread: ThreadId,
+    sections: VecDeque<Ended>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    number: SectionNumber,
+    shared: bool,
+    /// In which periods of its thread.
+    began: u32,
+    ended: u32,
+}
+
+impl EndedOf {
+    fn push(&mut self, ended: Ended) {
+        if self.sections.len() == MOST_REMEMBERED {
+            self.sections.pop_front();
+        }
+        self.sections.push_back(ended);
+    }
+
+    /// The latest section with news for who knows its thread up to this period, and comes after its beginning.
+    fn with_news(&self, shared: bool, known: u32) -> Option<SectionNumber> {
+        if self.sections.back()?.ended <= known {
+            return None;
+        }
+        let mut latest_first = self.sections.iter().rev();
+        let latest = latest_first.find(|one| one.began <= known && !(shared && one.shared))?;
+        (latest.ended > known).then_some(latest.number)
+    }
 }
 
 impl Sections {
     pub fn begin(&mut self, thread: ThreadId, lock: Address, shared: bool, first: u64, began: u32) {
         let number = SectionNumber(self.all.len() as u32);
         let given = VectorClock::default();
-        let (last, ended) = (None, 0);
-        self.all.push(Section { lock, thread, shared, first, last, began, given, ended });
-        self.open.entry(thread).or_default().push(number);
-        self.by_thread.entry(thread).or_default().push(number);
+        self.all.push(Section { lock, thread, shared, first, last: None, began, given });
+        self.ends.push(0);
+        let of_thread = self.of_thread(thread);
+        of_thread.open.push(OpenSection { number, lock, shared });
+        of_thread.all.push(number);
     }
 
     /// A thread gives a lock back, and knows this of others.
     pub fn end(&mut self, thread: ThreadId, lock: Address, last: u64, knows: VectorClock) {
-        let Some(open) = self.open.get_mut(&thread) else { return };
-        let is_of_lock = |number: &SectionNumber| self.all[number.0 as usize].lock == lock;
-        let Some(at) = open.iter().rposition(is_of_lock) else { return };
-        let number = open.remove(at);
+        let open = &mut self.of_thread(thread).open;
+        let Some(at) = open.iter().rposition(|one| one.lock == lock) else { return };
+        let OpenSection { number, shared, .. } = open.remove(at);
         let section = &mut self.all[number.0 as usize];
-        (section.last, section.ended, section.given) = (Some(last), knows.of(thread), knows);
-        let ended = self.ended.entry(lock).or_default().entry(thread).or_default();
-        if ended.len() == MOST_REMEMBERED {
-            ended.pop_front();
+        let (began, ended) = (section.began, knows.of(thread));
+        (section.last, section.given) = (Some(last), knows);
+        self.ends[number.0 as usize] = ended;
+        let of_lock = self.ended.entry(lock).or_default();
+        let ended = Ended { number, shared, began, ended };
+        match of_lock.iter_mut().find(|one| one.thread == thread) {
+            Some(of_thread) => of_thread.push(ended),
+            None => of_lock.push(EndedOf { thread, sections: VecDeque::from([ended]) }),
         }
-        ended.push_back(number);
     }
 
-    pub fn has_open(&self, thread: ThreadId) -> bool {
-        self.open.get(&thread).is_some_and(|open| !open.is_empty())
+    fn of_thread(&mut self, thread: ThreadId) -> &mut OfThread {
+        let number = usize::from(thread.0);
+        if self.threads.len() <= number {
+            self.threads.resize_with(number + 1, OfThread::default);
+        }
+        &mut self.threads[number]
     }
 
     /// Those that a thread is in.
-    pub fn open(&self, thread: ThreadId) -> impl Iterator<Item = SectionNumber> + '_ {
-        self.open.get(&thread).into_iter().flatten().copied()
+    pub fn open(&self, thread: ThreadId) -> &[OpenSection] {
+        self.threads.get(usize::from(thread.0)).map_or(&[], |of_thread| &of_thread.open)
     }
 
     pub fn lock_of(&self, number: SectionNumber) -> Address {
@@ -89,11 +145,14 @@ impl Sections {
         self.all[number.0 as usize].shared
     }
 
-    /// Whether somebody with this knowledge learns something by coming after a section, which must have ended: who knows its thread up to
-    /// there knows all that its thread knew then.
-    pub fn has_news(&self, number: SectionNumber, knows: &VectorClock) -> bool {
-        let section = &self.all[number.0 as usize];
-        section.ended > knows.of(section.thread)
+    pub fn has_ended(&self, number: SectionNumber) -> bool {
+        self.ends[number.0 as usize] > 0
+    }
+
+    /// Whether somebody with this knowledge learns something by coming after a section of a thread, which must have ended: who knows the thread up to
+    /// there knows all that it knew then.
+    pub fn has_news(&self, number: SectionNumber, of: ThreadId, knows: &VectorClock) -> bool {
+        self.ends[number.0 as usize] > knows.of(of)
     }
 
     /// What was known at the end of a section.
@@ -105,7 +164,7 @@ impl Sections {
         self.all[number.0 as usize].given = given;
     }
 
-    /// Of each other thread the latest section of a lock whose beginning a thread with this knowledge comes after. Readers do not
+    /// Of each other thread the latest section of a lock whose beginning a thread with this knowledge comes after, if its end is news. Readers do not
     /// keep each other out.
     pub fn that_began_before(
         &self,
@@ -115,14 +174,8 @@ impl Sections {
         knows: &VectorClock,
     ) -> Vec<SectionNumber> {
         let of_others = self.ended.get(&lock).into_iter().flatten();
-        let of_others = of_others.filter(|(other, _)| **other != thread);
-        let latest = of_others.filter_map(|(other, ended)| {
-            ended.iter().rev().copied().find(|number| {
-                let section = &self.all[number.0 as usize];
-                !(shared && section.shared) && section.began <= knows.of(*other)
-            })
-        });
-        latest.collect()
+        let of_others = of_others.filter(|of| of.thread != thread);
+        of_others.filter_map(|of| of.with_news(shared, knows.of(of.thread))).collect()
     }
 
     /// The section of a lock in which a thread was just before an event.
@@ -132,7 +185,7 @@ impl Sections {
         lock: Address,
         ordinal: u64,
     ) -> Option<SectionNumber> {
-        let all = self.by_thread.get(&thread)?;
+        let all = &self.threads.get(usize::from(thread.0))?.all;
         let section = |number: &SectionNumber| &self.all[number.0 as usize];
         let begun = all.partition_point(|number| section(number).first < ordinal);
         let nearest = all[..begun].iter().rev().take(DEEPEST);

@@ -124,6 +124,43 @@ pub fn traces() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
+/// The bytes that threads of `hand_overs` access without a lock.
+const DATA: u64 = 12;
+
+/// A critical section with accesses to what others access in theirs, or an access to data.
+fn section_or_data() -> impl Strategy<Value = Vec<Deed>> {
+    let access = |kind, word: u64| Deed::Access { kind, offset: 4 * word, length: 4, order: None };
+    let inside = prop::collection::vec((access_kind(), 0..2_u64), 0..3);
+    let section = (0..2_u8, any::<bool>(), inside).prop_map(move |(lock, shared, inside)| {
+        let lock_it = Deed::Lock { lock, shared: shared && lock == 1 };
+        let inside = inside.into_iter().map(|(kind, word)| access(kind, word));
+        let unlock = Deed::Unlock { lock, shared: false };
+        std::iter::once(lock_it).chain(inside).chain([unlock]).collect()
+    });
+    let data = access_kind().prop_map(move |kind| vec![access(kind, DATA / 4)]);
+    prop_oneof![2 => section, 3 => data]
+}
+
+/// A trace of threads that hand something over under locks, or do not, and access data in between, at two places in the code of each.
+pub fn hand_overs() -> impl Strategy<Value = Vec<Step>> {
+    let program = || prop::collection::vec(section_or_data(), 4..12);
+    let programs = prop::collection::vec(program(), usize::from(THREADS));
+    (programs, prop::collection::vec(1..=THREADS, 90)).prop_map(|(programs, schedule)| {
+        let mut programs: Vec<Vec<Deed>> =
+            programs.into_iter().map(|program| program.concat()).collect();
+        programs[0].splice(..0, [Deed::Create(2), Deed::Create(3)]);
+        let mut steps = Machine::new(programs).run(&schedule);
+        for step in steps.iter_mut().filter(|step| is_to_data(step)) {
+            step.site = u32::from(step.thread) * 1000 + 500 + step.site % 2;
+        }
+        steps
+    })
+}
+
+fn is_to_data(step: &Step) -> bool {
+    matches!(step.deed, Deed::Access { offset: DATA, .. })
+}
+
 /// Runs programs; who cannot go on is passed over.
 struct Machine {
     programs: Vec<Vec<Deed>>,
