@@ -54,6 +54,23 @@ int main(int count, char **arguments) {
   return look() == 2 ? 0 : 1;
 }
 "#;
+/// One teller after the other: there is one order only.
+const ONE_BY_ONE: &str = r#"
+#include <pthread.h>
+static long balance;
+static void *teller(void *argument) {
+  balance += 1;
+  return argument;
+}
+int main(void) {
+  for (int i = 0; i < 2; i++) {
+    pthread_t thread;
+    pthread_create(&thread, 0, teller, 0);
+    pthread_join(thread, 0);
+  }
+  return balance == 2 ? 0 : 1;
+}
+"#;
 /// Runs with odd numbers fail.
 const CHOOSE: &str =
     r#"case "$UNPICK_RUN_DIR" in *[13579]) exec ./bank between;; *) exec ./bank;; esac"#;
@@ -64,8 +81,12 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
+        Scene::of(BANK)
+    }
+
+    fn of(source: &str) -> Scene {
         let scene = Scene { folder: tempfile::tempdir().unwrap() };
-        fs::write(scene.folder.path().join("bank.c"), BANK).unwrap();
+        fs::write(scene.folder.path().join("bank.c"), source).unwrap();
         scene.unpick(&["cc", "-g", "-pthread", "bank.c", "-o", "bank"], 0);
         scene
     }
@@ -226,7 +247,7 @@ fn damaged_graphs_and_runs_of_one_label_are_told() {
 
 #[test]
 fn labels_that_contradict_each_other_are_told() {
-    let scene = Scene::new();
+    let scene = Scene::of(ONE_BY_ONE);
     // All runs do the same, and every second one is said to have failed.
     let oracle = "echo >> count; test $(( $(wc -l < count) % 2 )) -eq 0";
     let hunt = ["hunt", "--no-confirm", "--no-active", "--no-delays", "--runs", "4"];
