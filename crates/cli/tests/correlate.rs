@@ -135,6 +135,15 @@ fn weak_correlations_are_counted_and_told_where_they_are_asked_for() {
 }
 
 #[test]
+fn where_all_is_weak_the_next_command_shows_it() {
+    let scene = Scene::with(&[("a.rs", &records_in_rust())]);
+    let usual = words(&scene.correlate(&["a.rs"]).stdout);
+    assert!(usual.starts_with("0 correlations") && usual.contains("(2 weaker: --weak)"), "{usual}");
+    let next = usual.lines().last().unwrap();
+    assert!(next.starts_with("next: unpick correlate") && next.ends_with("--weak a.rs"), "{next}");
+}
+
+#[test]
 fn json_has_weak_correlations_behind_the_others() {
     let scene = Scene::with(&[("a.rs", &records_in_rust()), ("b.rs", &cache_in_rust())]);
     let list = scene.json(&["."]);

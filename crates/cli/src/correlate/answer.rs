@@ -35,17 +35,28 @@ impl Correlate {
         write(Path::new(STDOUT), &format!("{text}next: {}\n", self.next_command(list)))
     }
 
-    /// Who forgets one of the two; else whether threads come between.
+    /// Who forgets one of the two; what is weak, if that is all there is; else whether threads come between.
     fn next_command(&self, list: &CorrelationList) -> String {
-        if self.broken || list.breaks.is_empty() {
-            return "unpick races -- PROGRAM".to_owned();
+        if !self.broken && !list.breaks.is_empty() {
+            self.again_with("--broken")
+        } else if !self.broken && !self.weak && is_all_weak(list) {
+            self.again_with("--weak")
+        } else {
+            "unpick races -- PROGRAM".to_owned()
         }
+    }
+
+    fn again_with(&self, option: &str) -> String {
         let paths = self.paths.iter().map(|path| quoted(&path.to_string_lossy()));
         let paths: Vec<String> = paths.collect();
-        format!("unpick correlate{} --broken {}", store_option(&self.store), paths.join(" "))
+        format!("unpick correlate{} {option} {}", store_option(&self.store), paths.join(" "))
             .trim_end()
             .to_owned()
     }
+}
+
+fn is_all_weak(list: &CorrelationList) -> bool {
+    !list.correlations.is_empty() && list.told(false).next().is_none()
 }
 
 fn write(goal: &Path, text: &str) -> Result<(), Problem> {
