@@ -1,7 +1,7 @@
 //! Results of earlier times: a file whose contents, headers and flags are the same has the same access sets.
 //!
 //! One file per source or group of headers, named by a hash of its name; its first line says what it was made for, by
-//! which version, and what the rest adds up to. What does not fit to that is as good as absent.
+//! which version, by which rules of reading, and what the rest adds up to. What does not fit to that is as good as absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use crate::access_sets::FileSets;
 use crate::access_sets::c::hash;
 
-/// Raised whenever the meaning of what is kept changes within a version of Unpick.
-const CACHE_VERSION: u32 = 1;
+/// The rules by which this was read, as a number of the sources that decide it: `build.rs`.
+const READING_RULES: &str = env!("UNPICK_READING_RULES");
 
 /// What can be kept.
 pub trait Kept: DeserializeOwned {
@@ -64,7 +64,7 @@ impl Cache {
 
 fn heading_of(key: u64, text: &[u8]) -> String {
     let (version, sum) = (env!("CARGO_PKG_VERSION"), hash(text));
-    format!("unpick {version}, access sets {CACHE_VERSION}, key {key:016x}, sum {sum:016x}")
+    format!("unpick {version}, rules {READING_RULES}, key {key:016x}, sum {sum:016x}")
 }
 
 impl Kept for FileSets {
@@ -102,12 +102,12 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_absent() {
+    fn what_another_version_or_other_rules_kept_is_absent() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(Some(folder.path()));
         let path = cache.path("a.c").unwrap();
         for (ours, theirs) in
-            [("access sets 1", "access sets 0"), (env!("CARGO_PKG_VERSION"), "0.0.0")]
+            [(READING_RULES, "0000000000000000"), (env!("CARGO_PKG_VERSION"), "0.0.0")]
         {
             cache.keep("a.c", 1, &sets(&["w:x"]));
             let text = fs::read_to_string(&path).unwrap();
