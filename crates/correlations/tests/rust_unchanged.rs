@@ -260,39 +260,6 @@ fn progress_ends_with_all_files() {
     assert_eq!(last(), (4, 4), "all are parsed");
 }
 
-#[test]
-fn a_file_that_is_nested_deeply_is_read() {
-    const DEPTH: usize = 3_000;
-    let folder = tempfile::tempdir().unwrap();
-    let value = "(".repeat(DEPTH) + "1" + &")".repeat(DEPTH);
-    let nested = "Vec<".repeat(DEPTH) + "u8" + &">".repeat(DEPTH);
-    let text = format!("struct S {{ x: u32, y: {nested} }}\nfn f(s: &mut S) {{ s.x = {value}; }}");
-    fs::write(folder.path().join("a.rs"), text).unwrap();
-    let cache = tempfile::tempdir().unwrap();
-    for unchanged in [0, 1] {
-        let sources = read_folder(folder.path(), Some(cache.path()), 2);
-        assert_eq!(sources.missing, Vec::<String>::new());
-        assert_eq!(sources.sets[0].functions[0].accesses.len(), 1);
-        assert_eq!(sources.files_unchanged, unchanged);
-    }
-}
-
-#[test]
-fn a_file_that_is_nested_too_deeply_is_told_and_the_others_are_read() {
-    let scene = Scene::new();
-    scene.write("deep.rs", "fn f() { ".to_owned() + &"[".repeat(1_000_000));
-    for unchanged in [0, 4] {
-        let sources = scene.read();
-        assert_eq!(sources.missing.len(), 1);
-        let told = &sources.missing[0];
-        assert!(
-            told.ends_with("deep.rs: not read: brackets are nested more than 5000 deep"),
-            "{told}"
-        );
-        assert_eq!((sources.sets.len(), sources.files_unchanged), (3, unchanged));
-    }
-}
-
 /// Parts of files: types that fit to each other or not, and bodies that ask for them.
 const PARTS: [&str; 12] = [
     "struct A { x: u32, y: B }\n",

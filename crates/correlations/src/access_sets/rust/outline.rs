@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use syn::Item;
 
 use super::declarations::{Declaration, declarations_in};
+use super::parsing::{Unparsed, items_of};
 use super::salvage::salvage;
 use super::types::Types;
 use crate::access_sets::FileSets;
-
-/// Brackets inside of each other. syn goes some calls deeper for each of them, on a stack that has an end.
-const DEEPEST: usize = 5_000;
 
 /// A file as syn sees it. It stays in the thread that made it.
 pub struct Parsed {
@@ -41,14 +39,11 @@ impl Outline {
                 return (Self::lost(why), None);
             }
         };
-        if depth(text) > DEEPEST {
-            let why = format!("brackets are nested more than {DEEPEST} deep");
-            return (Self::lost(why), None);
-        }
         let lines = text.lines().count();
-        let error = match syn::parse_file(text) {
-            Ok(file) => return Self::read(lines, None, file.items),
-            Err(error) => format!("line {}: {error}", error.span().start().line),
+        let error = match items_of(text) {
+            Ok(items) => return Self::read(lines, None, items),
+            Err(Unparsed::TooDeep) => return (Self::lost("it is nested too deeply"), None),
+            Err(Unparsed::Wrong(error)) => format!("line {}: {error}", error.span().start().line),
         };
         let saved = salvage(text);
         if saved.items.is_empty() {
@@ -75,20 +70,6 @@ impl Outline {
         let declared = self.declarations.iter().filter_map(Declaration::variable).collect();
         FileSets { lines: self.lines, declared, ..sets }
     }
-}
-
-/// How deep brackets are nested, those in strings and comments included: nobody has so many there.
-fn depth(text: &str) -> usize {
-    let (mut now, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'[' | b'{' => now += 1,
-            b')' | b']' | b'}' => now = now.saturating_sub(1),
-            _ => {}
-        }
-        most = most.max(now);
-    }
-    most
 }
 
 impl Types {

@@ -5,6 +5,8 @@
 
 use syn::Item;
 
+use super::parsing::items_of;
+
 /// Words with which items begin.
 const BEGINNINGS: [&str; 17] = [
     "pub",
@@ -42,8 +44,8 @@ pub fn salvage(text: &str) -> Salvaged {
     let lines: Vec<&str> = text.lines().collect();
     let mut saved = Salvaged::default();
     let kept = sound_lines(&lines, 0, 0, &mut saved);
-    if let Ok(file) = syn::parse_file(&kept.join("\n")) {
-        saved.items = file.items;
+    if let Ok(items) = items_of(&kept.join("\n")) {
+        saved.items = items;
     }
     saved
 }
@@ -118,6 +120,5 @@ fn indentation_of(lines: &[&str]) -> Option<usize> {
 
 fn is_sound(part: &[&str], is_inside: bool) -> bool {
     let text = part.join("\n");
-    syn::parse_file(&text).is_ok()
-        || is_inside && syn::parse_file(&format!("impl X {{\n{text}\n}}")).is_ok()
+    items_of(&text).is_ok() || is_inside && items_of(&format!("impl X {{\n{text}\n}}")).is_ok()
 }

@@ -98,11 +98,11 @@ impl Bodies<'_> {
             None => methods::kind_of(&method),
         };
         self.touch_behind(&call.receiver, bits);
-        let given = self.given_by(call, of.clone());
         for argument in &call.args {
             match argument {
                 // `self.jobs.iter_mut().for_each(|job| job.done = true)`
                 Expr::Closure(closure) if closure.inputs.len() == 1 => {
+                    let given = self.given_by(call, of.clone());
                     self.closure(closure, &given);
                 }
                 other => self.visit_expr(other),
