@@ -1,13 +1,17 @@
 //! Reads all Rust files, by several threads; what has not changed since an earlier time is not parsed again.
 //!
 //! Takes   paths, in order; the cache.      Gives  access sets in the order of the paths, whoever read them.
-//! Misses  files that are nested deeply; if that is without brackets (`!!!!…`), and too deep for [`STACK`], it ends the program.
-//! Cost    a file is parsed if it has changed, or if something has that it asks for of the types of all files.
+//! Misses  files that are nested deeply.
+//! Cost    a file is parsed if it has changed, or if something has that it asks for of the types of all files; twice if there is no
+//!         [`ROOM`] for its syntax tree.
 //!
 //! Two steps, because what a body touches depends on the types of all files. First each file's outline, made anew or known
 //! for its bytes; then its access sets, made anew or known, if the types would still answer what they were asked then. Syntax
-//! trees cannot leave their thread, so who parsed a file in the first step reads its bodies in the second.
+//! trees cannot leave their thread, so who parsed a file in the first step reads its bodies in the second. Trees are large,
+//! and all would have to wait for the last outline: those for which there is no room are dropped, and made again.
 
+#[cfg(test)]
+mod tests;
 mod thread;
 
 use std::panic::resume_unwind;
@@ -23,13 +27,26 @@ use crate::access_sets::FileSets;
 use crate::access_sets::rust::{Outline, Reliance, Types, tell_apart};
 use thread::Thread;
 
-/// Of each thread: enough for the deepest brackets that are read, and then some.
+/// Of each thread: enough for the deepest file that is read, and then some.
 const STACK: usize = 256 << 20;
+
+/// Bytes of sources whose syntax trees are kept for the second step. What is kept of them has about twenty times as many.
+const ROOM: usize = 48 << 20;
 
 /// Adds the access sets of all files to the sources.
 pub fn read_all(request: &Request<'_>, files: &[PathBuf], cache: &Cache, sources: &mut Sources) {
+    read_all_with(ROOM, request, files, cache, sources);
+}
+
+fn read_all_with(
+    room: usize,
+    request: &Request<'_>,
+    files: &[PathBuf],
+    cache: &Cache,
+    sources: &mut Sources,
+) {
     let (next, steps) = Default::default();
-    let reading = Reading { request, files, cache, next, steps };
+    let reading = Reading { request, files, cache, room: Room::of(room), next, steps };
     let (code_base, read) = match reading.read() {
         Ok(read) => read,
         Err(error) => {
@@ -63,18 +80,33 @@ impl Counter {
     }
 }
 
+/// What is left of the bytes whose syntax trees may be kept.
+struct Room(AtomicUsize);
+
+impl Room {
+    fn of(bytes: usize) -> Self {
+        Self(AtomicUsize::new(bytes))
+    }
+
+    /// Whether there was enough left.
+    fn take(&self, bytes: usize) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+}
+
 /// What the first step knows of a file.
 struct Look {
     outline: Outline,
     /// Of its bytes.
     key: u64,
-    /// If it was known; else the thread that looked at it has its syntax tree.
+    /// If no thread has its syntax tree, and somebody may need it.
+    bytes: Option<Vec<u8>>,
+    /// If it was known.
     earlier: Option<Earlier>,
 }
 
-/// A file that has not changed.
+/// What came of a file that has not changed.
 struct Earlier {
-    bytes: Vec<u8>,
     sets: FileSets,
     /// The sets are as they were if it holds.
     relies_on: Reliance,
@@ -93,7 +125,7 @@ struct CodeBase {
     types: Types,
     /// Files that need no second step, because they and what they rely on are as they were.
     unchanged: usize,
-    /// File to read if it was known, and what it relies on has changed.
+    /// File to read if nobody has its syntax tree.
     next: Counter,
 }
 
@@ -107,6 +139,7 @@ impl CodeBase {
             let is_same = |earlier: &mut Earlier| is_lost || earlier.relies_on.holds_for(&types);
             if let Some(earlier) = look.earlier.take_if(is_same) {
                 unchanged += 1;
+                look.bytes = None;
                 read.extend((!is_lost).then_some(Read { at, sets: earlier.sets }));
             }
         }
@@ -124,6 +157,7 @@ struct Reading<'a> {
     request: &'a Request<'a>,
     files: &'a [PathBuf],
     cache: &'a Cache,
+    room: Room,
     /// File to look at.
     next: Counter,
     /// Two per file.

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
-use syn::Item;
+use syn::{ImplItem, Item};
 
 use super::declarations::{Declaration, declarations_in};
 use super::parsing::{Unparsed, items_of};
@@ -57,7 +57,7 @@ impl Outline {
     fn read(lines: usize, trouble: Option<String>, items: Vec<Item>) -> (Self, Option<Parsed>) {
         let declarations = declarations_in(&items);
         let outline = Self { lines, trouble, is_lost: false, declarations };
-        (outline, Some(Parsed { items }))
+        (outline, Some(Parsed { items: with_functions_only(items) }))
     }
 
     /// Of a file of which nothing can be read.
@@ -70,6 +70,37 @@ impl Outline {
         let declared = self.declarations.iter().filter_map(Declaration::variable).collect();
         FileSets { lines: self.lines, declared, ..sets }
     }
+}
+
+/// Only the functions, without what is written above them: of a tree that is kept nothing else is needed.
+fn with_functions_only(mut items: Vec<Item>) -> Vec<Item> {
+    items.retain_mut(|item| match item {
+        Item::Fn(function) => {
+            function.attrs = Vec::new();
+            true
+        }
+        Item::Mod(module) => {
+            let inside = module.content.as_mut().map(|(_, items)| items);
+            inside.is_some_and(|items| {
+                *items = with_functions_only(std::mem::take(items));
+                !items.is_empty()
+            })
+        }
+        Item::Impl(of_type) => {
+            of_type.items.retain_mut(|part| match part {
+                ImplItem::Fn(method) => {
+                    method.attrs = Vec::new();
+                    true
+                }
+                _ => false,
+            });
+            !of_type.items.is_empty()
+        }
+        Item::Trait(_) => true,
+        _ => false,
+    });
+    items.shrink_to_fit();
+    items
 }
 
 impl Types {

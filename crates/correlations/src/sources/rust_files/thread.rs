@@ -28,10 +28,10 @@ impl Kept for KnownFile<'static> {
     }
 }
 
-/// A thread, and the files that it has parsed.
+/// A thread, and the files that it has parsed and kept.
 pub struct Thread<'a> {
     reading: &'a Reading<'a>,
-    parsed: Vec<(usize, Parsed)>,
+    pub(super) parsed: Vec<(usize, Parsed)>,
 }
 
 impl<'a> Thread<'a> {
@@ -62,26 +62,32 @@ impl<'a> Thread<'a> {
         }
     }
 
-    fn look_at(&mut self, at: usize, path: &Path) -> Look {
+    pub(super) fn look_at(&mut self, at: usize, path: &Path) -> Look {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
-            Err(error) => return Look { outline: Outline::lost(error), key: 0, earlier: None },
+            Err(error) => {
+                let outline = Outline::lost(error);
+                return Look { outline, key: 0, bytes: None, earlier: None };
+            }
         };
         let key = hash(&bytes);
         let known = self.reading.cache.get::<KnownFile<'static>>(&self.reading.name(at), key);
         if let Some(KnownFile { outline, sets, relies_on }) = known {
-            let earlier = Some(Earlier { bytes, sets: sets.into_owned(), relies_on });
-            return Look { outline: outline.into_owned(), key, earlier };
+            let earlier = Some(Earlier { sets: sets.into_owned(), relies_on });
+            return Look { outline: outline.into_owned(), key, bytes: Some(bytes), earlier };
         }
         let (outline, parsed) = Outline::of(&bytes);
         if outline.is_lost {
             self.keep(at, key, &outline, &FileSets::default(), Reliance::default());
         }
-        self.parsed.extend(parsed.map(|parsed| (at, parsed)));
-        Look { outline, key, earlier: None }
+        let is_dropped = parsed.is_some() && !self.reading.room.take(bytes.len());
+        if !is_dropped {
+            self.parsed.extend(parsed.map(|parsed| (at, parsed)));
+        }
+        Look { outline, key, bytes: is_dropped.then_some(bytes), earlier: None }
     }
 
-    /// The files that this thread has parsed, then of those that were known and are not any more whichever is next.
+    /// The files whose syntax trees this thread has, then of those whose trees nobody has whichever is next.
     fn read_bodies(&mut self, code_base: &CodeBase) -> Vec<Read> {
         let mut read = Vec::new();
         for (at, parsed) in std::mem::take(&mut self.parsed) {
@@ -91,9 +97,10 @@ impl<'a> Thread<'a> {
         loop {
             let at = code_base.next.next();
             let Some(look) = code_base.looks.get(at) else { break };
-            if let Some(earlier) = &look.earlier {
-                let (_, parsed) = Outline::of(&earlier.bytes);
+            if let Some(bytes) = &look.bytes {
+                let (_, parsed) = Outline::of(bytes);
                 read.extend(parsed.map(|parsed| self.read_body(at, &parsed, code_base)));
+                forget_texts();
                 self.reading.tell_progress();
             }
         }
@@ -112,4 +119,9 @@ impl<'a> Thread<'a> {
         let known = KnownFile { outline, sets, relies_on };
         self.reading.cache.keep(&self.reading.name(at), key, &known);
     }
+}
+
+/// Each text that is parsed stays in memory, for spans to be looked up in; here no more will be.
+fn forget_texts() {
+    proc_macro2::extra::invalidate_current_thread_spans();
 }
