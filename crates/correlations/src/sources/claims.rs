@@ -4,8 +4,9 @@
 //! Misses  what stands further to the right, enumerators, what comes of macros with other arguments: such files are read twice.
 //! Invents names that conditions leave out: such files are only read with others.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::includes::{Includes, Open};
 use super::queue::Unit;
@@ -23,11 +24,15 @@ pub struct Claim {
 const THIS_FILE: u64 = 0;
 
 /// For each unit, what it and its headers define of all that several files do.
-pub fn contested(units: &[Unit], open: &Open, includes: &mut Includes) -> Vec<Vec<Claim>> {
-    let files: BTreeSet<&Path> = units.iter().flat_map(Unit::all_files).collect();
-    let contested = with_several_owners(&files, includes);
-    let mut by_file: HashMap<&Path, Vec<Claim>> = HashMap::new();
-    for &file in &files {
+pub fn contested(
+    units: &[Unit],
+    files: &FxHashSet<&Path>,
+    open: &Open,
+    includes: &mut Includes,
+) -> Vec<Vec<Claim>> {
+    let contested = with_several_owners(files, includes);
+    let mut by_file: FxHashMap<&Path, Vec<Claim>> = FxHashMap::default();
+    for &file in files {
         let claims: Vec<Claim> =
             claims_of(file, includes).filter(|claim| contested.contains(&claim.name)).collect();
         if !claims.is_empty() {
@@ -48,8 +53,8 @@ fn without_alternatives(mut claims: Vec<Claim>) -> Vec<Claim> {
     alone.flatten().copied().collect()
 }
 
-fn with_several_owners(files: &BTreeSet<&Path>, includes: &mut Includes) -> HashSet<u64> {
-    let (mut owners, mut several) = (HashMap::new(), HashSet::new());
+fn with_several_owners(files: &FxHashSet<&Path>, includes: &mut Includes) -> FxHashSet<u64> {
+    let (mut owners, mut several) = (FxHashMap::default(), FxHashSet::default());
     for file in files {
         for claim in claims_of(file, includes) {
             if *owners.entry(claim.name).or_insert(claim.owner) != claim.owner {

@@ -2,11 +2,13 @@
 //!
 //! Conditions are not evaluated: a header counts as included wherever a line says so.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::claims::{Claim, Claims};
 use crate::access_sets::c::{hash, is_header, without_steps_back};
@@ -61,20 +63,20 @@ pub struct Open {
 /// Files that were looked at, each once.
 #[derive(Default)]
 pub struct Includes {
-    files: HashMap<PathBuf, Rc<FileText>>,
-    exists: HashMap<PathBuf, bool>,
+    files: FxHashMap<PathBuf, Rc<FileText>>,
+    exists: FxHashMap<PathBuf, bool>,
     /// What a file includes itself, by the hash of the folders that are searched.
-    direct: HashMap<(Arc<Path>, u64), Headers>,
+    direct: FxHashMap<(Arc<Path>, u64), Headers>,
 }
 
 /// Headers that a file includes itself.
 type Headers = Rc<Vec<Arc<Path>>>;
 
 /// Files that were seen to find the same headers, by the numbers of the folders that were searched.
-pub type Alike = HashSet<(Arc<Path>, [u64; 2])>;
+pub type Alike = FxHashSet<(Arc<Path>, [u64; 2])>;
 
 /// Headers that a file brings, directly or not.
-pub type Closure = HashSet<Arc<Path>>;
+pub type Closure = FxHashSet<Arc<Path>>;
 
 impl Includes {
     pub fn text(&mut self, path: &Path) -> Rc<FileText> {
@@ -112,7 +114,7 @@ impl Includes {
     /// All headers that a file brings, directly or not, of those that are in the folders.
     pub fn closure(&mut self, file: &Path, folders: &[PathBuf]) -> Closure {
         let key = key_of(folders);
-        let mut found = Closure::new();
+        let mut found = Closure::default();
         let mut open: Vec<Arc<Path>> = vec![Arc::from(file)];
         while let Some(file) = open.pop() {
             for header in self.direct(&file, folders, key).iter() {
@@ -171,11 +173,10 @@ impl Includes {
     }
 
     /// Those of the files that have no guard.
-    pub fn open<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) -> Open {
-        let files: BTreeSet<&Path> = files.into_iter().collect();
-        let given = self.given_to(&files);
+    pub fn open(&mut self, files: &FxHashSet<&Path>) -> Open {
+        let given = self.given_to(files);
         let mut open = Open::default();
-        for file in files {
+        for &file in files {
             let text = self.text(file);
             if !text.is_open || text.content == Content::Other {
                 continue;
@@ -191,7 +192,7 @@ impl Includes {
     }
 
     /// What is defined where a file by this name is included.
-    fn given_to(&mut self, files: &BTreeSet<&Path>) -> HashMap<OsString, HashSet<String>> {
+    fn given_to(&mut self, files: &FxHashSet<&Path>) -> HashMap<OsString, HashSet<String>> {
         let mut given: HashMap<OsString, HashSet<String>> = HashMap::new();
         for file in files {
             for include in &self.text(file).includes {
@@ -205,7 +206,7 @@ impl Includes {
 
     /// Lines of these files, each counted once.
     pub fn lines_of<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) -> usize {
-        let files: HashSet<&Path> = files.into_iter().collect();
+        let files: FxHashSet<&Path> = files.into_iter().collect();
         files.into_iter().map(|file| self.text(file).lines).sum()
     }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use rustc_hash::FxHashSet;
+
 use super::bundles::{self, Bundle, Outcome, Reading};
 use super::cache::Cache;
 use super::claims::{self, Claim};
@@ -106,8 +108,9 @@ pub fn read_all(
         units.iter().map(|unit| cache.get(&unit.name(), unit.key)).collect();
     sources.files_unchanged = sets.iter().flatten().count();
     let is_open: Vec<bool> = sets.iter().map(Option::is_none).collect();
-    let open = includes.open(units.iter().flat_map(Unit::all_files));
-    let claims = claims::contested(&units, &open, includes);
+    let files: FxHashSet<&Path> = units.iter().flat_map(Unit::all_files).collect();
+    let open = includes.open(&files);
+    let claims = claims::contested(&units, &files, &open, includes);
     let run = Run { request, roots, units: &units, cache, open: &open, claims: &claims };
     let aside = tempfile::tempdir().ok();
     let mut plan = run.plan(&is_open, aside.as_ref().map(tempfile::TempDir::path), includes);

@@ -3,7 +3,7 @@
 //! Takes   units with what they claim.      Gives  bundles, about equally large.
 //! Cost    one look at each claim and bundle. What gets on with nobody is read with its like, and errors tell.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::bundles::WORTH_IT;
 use super::claims::Claim;
@@ -39,7 +39,7 @@ pub fn seat(guests: Vec<Guest<'_>>, parts: usize) -> Vec<Vec<usize>> {
 fn seat_most<'a>(guests: &[Guest<'a>], parts: usize) -> (Vec<Vec<usize>>, Vec<Guest<'a>>) {
     let goal = guests.iter().map(|guest| guest.bytes).sum::<usize>().div_ceil(parts).max(1);
     let mut bundles = vec![Vec::new(); parts];
-    let mut owners: Vec<HashMap<u64, u64>> = vec![HashMap::new(); parts];
+    let mut owners: Vec<FxHashMap<u64, u64>> = vec![FxHashMap::default(); parts];
     let (mut left, mut so_far) = (Vec::new(), 0);
     for &guest in guests {
         let turn = so_far / goal;
@@ -57,7 +57,7 @@ fn seat_most<'a>(guests: &[Guest<'a>], parts: usize) -> (Vec<Vec<usize>>, Vec<Gu
 }
 
 /// Whether nothing that is claimed has another owner.
-fn gets_on(claims: &[Claim], owners: &HashMap<u64, u64>) -> bool {
+fn gets_on(claims: &[Claim], owners: &FxHashMap<u64, u64>) -> bool {
     claims.iter().all(|claim| owners.get(&claim.name).is_none_or(|&owner| owner == claim.owner))
 }
 

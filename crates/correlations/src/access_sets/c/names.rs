@@ -1,9 +1,9 @@
 //! What declarations are called: `Type::field`, globals, functions.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use clang::{Entity, EntityKind, Linkage, TypeKind};
+use rustc_hash::FxHashMap;
 
 use crate::access_sets::SetsBuilder;
 
@@ -13,11 +13,11 @@ const LIBRARY_NAMESPACES: [&str; 3] = ["std::", "__gnu_cxx::", "__cxxabiv1::"];
 /// Names of declarations that were met, each worked out once.
 #[derive(Default)]
 pub struct Names<'tu> {
-    variables: HashMap<Entity<'tu>, Option<u32>>,
-    functions: HashMap<Entity<'tu>, u64>,
-    records: HashMap<Entity<'tu>, String>,
+    variables: FxHashMap<Entity<'tu>, Option<u32>>,
+    functions: FxHashMap<Entity<'tu>, u64>,
+    records: FxHashMap<Entity<'tu>, String>,
     /// Fields by name; none where several types have one.
-    fields: HashMap<String, Option<Entity<'tu>>>,
+    fields: FxHashMap<String, Option<Entity<'tu>>>,
 }
 
 impl<'tu> Names<'tu> {

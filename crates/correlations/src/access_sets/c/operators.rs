@@ -1,10 +1,10 @@
 //! Which operator an expression has: libclang 16 does not say, so the source does.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use clang::Entity;
 use clang::source::{File, Location, SourceLocation};
+use rustc_hash::FxHashMap;
 
 /// Longest stretch between two operands in which an operator is looked for: comments may be there.
 const LONGEST_GAP: usize = 2000;
@@ -12,7 +12,7 @@ const LONGEST_GAP: usize = 2000;
 /// Contents of the files that were met.
 #[derive(Default)]
 pub struct Texts<'tu> {
-    known: HashMap<File<'tu>, Rc<Vec<u8>>>,
+    known: FxHashMap<File<'tu>, Rc<Vec<u8>>>,
     /// Mostly the same one is asked for again.
     last: Option<(File<'tu>, Rc<Vec<u8>>)>,
 }

@@ -1,10 +1,11 @@
 //! From a translation unit to its functions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use clang::source::File;
 use clang::{Entity, EntityKind};
+use rustc_hash::FxHashMap;
 
 use super::names::{Names, hash, is_function, is_record};
 use super::operators::Texts;
@@ -36,12 +37,12 @@ pub struct Walker<'tu> {
     pub(super) names: Names<'tu>,
     pub(super) texts: Texts<'tu>,
     /// Names for parts of objects, with the fields they are: `auto [a, b] = pair`.
-    pub(super) bindings: HashMap<Entity<'tu>, Entity<'tu>>,
+    pub(super) bindings: FxHashMap<Entity<'tu>, Entity<'tu>>,
     /// What the `switch` statements around are on.
     pub(super) switches: Vec<Entity<'tu>>,
     wanted: Wanted,
     /// Files that were asked about, with their number if they are wanted.
-    files: HashMap<File<'tu>, Option<u32>>,
+    files: FxHashMap<File<'tu>, Option<u32>>,
     /// The one that was asked about last.
     last: Option<(File<'tu>, Option<u32>)>,
 }
@@ -52,10 +53,10 @@ impl<'tu> Walker<'tu> {
             sets: SetsBuilder::default(),
             names: Names::default(),
             texts: Texts::default(),
-            bindings: HashMap::new(),
+            bindings: FxHashMap::default(),
             switches: Vec::new(),
             wanted,
-            files: HashMap::new(),
+            files: FxHashMap::default(),
             last: None,
         }
     }
