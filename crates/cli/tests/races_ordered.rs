@@ -57,6 +57,14 @@ fn who_came_to_a_lock_first_orders_nothing() {
 }
 
 #[test]
+fn what_a_signal_handler_does_before_its_thread_runs_comes_after_the_creation() {
+    let scene =
+        Scene::with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/races/early_signal.c"));
+    let (code, report) = scene.races(&[], "");
+    assert_eq!((code, count(&report["races"])), (Some(0), 0), "{report:#}");
+}
+
+#[test]
 fn a_run_that_dies_is_looked_at_up_to_its_death() {
     let (code, report) = scene().races(&[], "crash");
     assert_eq!((code, count(&report["races"])), (Some(66), 1), "{report:#}");

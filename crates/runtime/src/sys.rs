@@ -132,6 +132,32 @@ pub fn wake_all(word: &AtomicU32) {
     let _ = unsafe { call(libc::SYS_futex, word, operation, i32::MAX as usize, 0, 0, 0) };
 }
 
+/// A set of signals as the kernel has it: signal `n` is bit `n - 1`.
+pub type SignalSet = u64;
+
+/// Keeps signals from the running thread until they are let through again. Gives what was kept from it before.
+pub fn hold_back_signals(which: SignalSet) -> Result<SignalSet, i32> {
+    change_signal_mask(libc::SIG_BLOCK, which)
+}
+
+pub fn let_signals_through(which: SignalSet) -> Result<SignalSet, i32> {
+    change_signal_mask(libc::SIG_UNBLOCK, which)
+}
+
+/// Which signals are kept from the running thread.
+pub fn signals_held_back() -> Result<SignalSet, i32> {
+    hold_back_signals(0)
+}
+
+fn change_signal_mask(how: i32, which: SignalSet) -> Result<SignalSet, i32> {
+    let mut before: SignalSet = 0;
+    let (given, answered) = (&raw const which as usize, &raw mut before as usize);
+    let bytes = size_of::<SignalSet>();
+    // SAFETY: both sets outlive the call and have the size that is told.
+    unsafe { call(libc::SYS_rt_sigprocmask, how as usize, given, answered, bytes, 0, 0)? };
+    Ok(before)
+}
+
 /// Sets what may be done with whole pages (`libc::PROT_…`).
 pub fn protect(address: u64, bytes: u64, protection: i32) -> Result<(), i32> {
     // SAFETY: only used on code, which stays readable and executable, and on pages of our own.

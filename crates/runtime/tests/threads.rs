@@ -131,6 +131,23 @@ fn a_thread_made_by_clone_becomes_known_by_what_it_does() {
 }
 
 #[test]
+fn a_signal_that_comes_before_a_thread_runs_does_not_make_it_two() {
+    let recording = Program::build("early_signals.c").check().recording();
+    assert_eq!(recording.threads().len(), 201);
+    for thread in 2..=201 {
+        let lines = of_thread(&recording, thread);
+        assert_eq!(lines.first().map(String::as_str), Some("ThreadStart 1"), "{lines:#?}");
+    }
+}
+
+#[test]
+fn creation_leaves_masks_of_signals_as_they_are_without_us() {
+    let run = Program::build("early_signals.c").check_with(&["masks"], "");
+    let output = String::from_utf8_lossy(&run.output.stdout).into_owned();
+    assert!(output.ends_with("done\n"), "{output}");
+}
+
+#[test]
 fn delays_asked_for_are_made_and_recorded() {
     let program = Program::build("thread_ends.c");
     let options = "seed=7 sync=500000 start=1000000 shortest=0 longest=20000";

@@ -8,6 +8,7 @@ pub mod barriers;
 mod caller;
 mod channels;
 pub mod conditions;
+mod early_signals;
 pub mod guards;
 pub mod input_output;
 pub mod locks;

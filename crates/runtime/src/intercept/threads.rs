@@ -1,12 +1,13 @@
 //! Threads: created, joined, detached. Their end is seen elsewhere: `start::threads`.
 //!
 //! A creation is recorded before it is tried, so that it comes before everything the new thread does. One that
-//! fails leaves a `ThreadCreate` whose thread never starts.
+//! fails leaves a `ThreadCreate` whose thread never starts. Signals wait until the new thread is known: see `early_signals`.
 
 use core::sync::atomic::{AtomicU64, Ordering::*};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t, timespec};
 use unpick_events::Kind;
 
+use super::early_signals;
 use super::intercepts;
 use crate::local;
 use crate::start::recorder;
@@ -37,6 +38,8 @@ struct Beginning {
     stack: AtomicU64,
     stack_bytes: AtomicU64,
     creator: AtomicU64,
+    /// The creator's mask of signals.
+    creator_mask: AtomicU64,
 }
 
 static BEGINNINGS: [Beginning; MAX_THREADS + 1] = [const {
@@ -46,6 +49,7 @@ static BEGINNINGS: [Beginning; MAX_THREADS + 1] = [const {
         stack: AtomicU64::new(0),
         stack_bytes: AtomicU64::new(0),
         creator: AtomicU64::new(0),
+        creator_mask: AtomicU64::new(0),
     }
 }; MAX_THREADS + 1];
 
@@ -93,9 +97,9 @@ extern "C" fn create(
         return unsafe { real::pthread_create(handle, attributes, routine, argument) };
     };
     // SAFETY: as the program asked, but for the routine, which is ours and goes on to the program's.
-    let answer = unsafe {
+    let answer = holding_back_signals(number, || unsafe {
         real::pthread_create(handle, attributes, begin_thread, number as usize as *mut c_void)
-    };
+    });
     was_created(number, handle, answer)
 }
 
@@ -110,8 +114,19 @@ extern "C" fn create_c11(
         return unsafe { real::thrd_create(handle, routine, argument) };
     };
     // SAFETY: as in `create`.
-    let answer = unsafe { real::thrd_create(handle, begin_thread, number as usize as *mut c_void) };
+    let answer = holding_back_signals(number, || unsafe {
+        real::thrd_create(handle, begin_thread, number as usize as *mut c_void)
+    });
     was_created(number, handle, answer)
+}
+
+/// Creates a thread to which no signal comes before it is known.
+fn holding_back_signals(number: u16, create: impl FnOnce() -> c_int) -> c_int {
+    let creator_mask = early_signals::hold_back();
+    BEGINNINGS[number as usize].creator_mask.store(creator_mask, Relaxed);
+    let answer = create();
+    early_signals::let_through(creator_mask);
+    answer
 }
 
 /// The creator also remembers the handle: it may detach the thread before that has begun.
@@ -132,15 +147,20 @@ struct Start {
 }
 
 /// What a new thread runs: makes itself known, then becomes the program's routine. No frame of ours stays on the
-/// stack, so an exception, cancellation or `pthread_exit` ends the thread as it would without us.
+/// stack, so an exception, cancellation or `pthread_exit` ends the thread as it would without us; a handler of an early signal
+/// may do so while it makes itself known, hence the unwind directives.
 #[unsafe(naked)]
 unsafe extern "C" fn begin_thread(number: *mut c_void) -> *mut c_void {
     core::arch::naked_asm!(
+        ".cfi_startproc",
         "push rax",
+        ".cfi_adjust_cfa_offset 8",
         "call {make_known}",
         "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
         "mov rdi, rdx",
         "jmp rax",
+        ".cfi_endproc",
         make_known = sym make_known,
     )
 }
@@ -154,6 +174,7 @@ extern "C" fn make_known(number: u64) -> Start {
         argument: beginning.argument.load(Relaxed),
     };
     threads::begins(number as u16, creator, own_stack(stack));
+    early_signals::let_through_to_new(beginning.creator_mask.load(Relaxed));
     start
 }
 

@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t nested;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_changed;
-static volatile sig_atomic_t handled;
+static volatile sig_atomic_t handled, is_there;
 static char **arguments;
 
 static pthread_t begin(work run) {
@@ -198,9 +198,17 @@ static void handle(int unused) {
     handled += look(&own);
 }
 
+static void *says_so_and_looks(void *unused) {
+    is_there = 1;
+    return looker(unused);
+}
+
 static void signals(void) {
     signal(SIGUSR1, handle);
-    pthread_t held = begin(looker);
+    pthread_t held = begin(says_so_and_looks);
+    // Before it is held its handler would be held in its place.
+    while (!is_there) usleep(1000);
+    usleep(20000);
     for (int i = 1; i <= 10; i++) {
         pthread_kill(held, SIGUSR1);
         while (handled < i) usleep(1000);
