@@ -154,6 +154,7 @@ struct PassedOn {
 }
 
 fn main() -> ExitCode {
+    unpick_runner::survive_file_size_limit();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let result = run_stand_in(&arguments).unwrap_or_else(|| run(CommandLine::parse().verb));
     result.unwrap_or_else(|problem| {

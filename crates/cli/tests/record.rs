@@ -166,6 +166,21 @@ fn a_program_killed_by_a_signal_gives_the_exit_code_a_shell_would() {
     assert_eq!(scene.run(1).info().outcome, Outcome::Signal { number: 11 });
 }
 
+/// Unpick survives the signal itself: see `a_disk_that_is_full_in_the_middle_leaves_nothing_behind`.
+#[test]
+fn a_program_takes_too_large_files_as_it_would_without_us() {
+    let scene = Scene::new();
+    let program = scene.recording_script("kill -XFSZ $$; exit 3");
+    assert_eq!(scene.record(&[path_text(&program)]).status.code(), Some(128 + 25));
+    let ignoring = Command::new("sh")
+        .args(["-c", r#"trap "" XFSZ; exec "$0" record "$1""#, env!("CARGO_BIN_EXE_unpick")])
+        .arg(&program)
+        .current_dir(scene.folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(ignoring.status.code(), Some(3), "{}", text(&ignoring.stderr));
+}
+
 #[test]
 fn a_termination_request_is_passed_on_and_the_run_is_put_away() {
     let scene = Scene::new();

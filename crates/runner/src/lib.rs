@@ -34,6 +34,6 @@ pub use moment::{Activity, Calls, Moment, ProcessMoment, ThreadMoment};
 pub use perturbation::{Delays, Draw, Lacking, Perturbation, Rate, Rates};
 pub use program::Program;
 pub use run::{FinishedRun, Plan, run};
-pub use signals::stop_on_signals;
+pub use signals::{stop_on_signals, survive_file_size_limit};
 pub use verdict::{Condition, Judge};
 pub use watch::Limits;

@@ -122,20 +122,33 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c
     }
 }
 
+/// From now on a file that would grow beyond the limit of the process is an error of who writes, and no longer Unpick's
+/// silent end. By a handler: the programs it starts have the signal's usual effect, or ignore it if Unpick was started so.
+pub fn survive_file_size_limit() {
+    set_handler(libc::SIGXFSZ, on_file_size_limit, libc::SA_RESTART);
+}
+
+extern "C" fn on_file_size_limit(_: i32) {}
+
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// From now on the first Ctrl-C (or hang-up, or `kill`) only asks to stop; the next one ends Unpick as always.
 /// Gives what is set then.
 pub fn stop_on_signals() -> &'static AtomicBool {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        ask_to_stop_on(signal);
+        set_handler(signal, on_stop, libc::SA_RESTART | libc::SA_RESETHAND);
     }
     &STOP
 }
 
-fn ask_to_stop_on(signal: i32) {
+extern "C" fn on_stop(_: i32) {
+    STOP.store(true, SeqCst);
+}
+
+/// Has `handler` run for a signal, unless that is ignored. It may only do what a signal handler may.
+fn set_handler(signal: i32, handler: extern "C" fn(i32), flags: i32) {
     // SAFETY: `sigaction` is plain data, for which all zeros is a value; the pointers are to live locals or null.
-    // The handler only stores to an atomic, which a handler may.
+    // Both handlers there are do nothing but store to an atomic, which a handler may.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         let asked = libc::sigaction(signal, ptr::null(), &mut before);
@@ -143,14 +156,10 @@ fn ask_to_stop_on(signal: i32) {
             return;
         }
         let mut ours: libc::sigaction = std::mem::zeroed();
-        ours.sa_sigaction = on_stop as *const () as usize;
-        ours.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
+        ours.sa_sigaction = handler as *const () as usize;
+        ours.sa_flags = flags;
         libc::sigaction(signal, &ours, ptr::null_mut());
     }
-}
-
-extern "C" fn on_stop(_: i32) {
-    STOP.store(true, SeqCst);
 }
 
 fn send(process: i32, signal: i32) {
