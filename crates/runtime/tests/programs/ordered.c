@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t nested;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_changed;
-static volatile sig_atomic_t handled, is_there;
+static volatile sig_atomic_t handled, looking;
 static char **arguments;
 
 static pthread_t begin(work run) {
@@ -199,16 +199,26 @@ static void handle(int unused) {
 }
 
 static void *says_so_and_looks(void *unused) {
-    is_there = 1;
+    looking = gettid();
     return looker(unused);
+}
+
+// Whether the kernel has the thread asleep, as one that is held.
+static int sleeps(int thread) {
+    char name[64], text[512] = "";
+    snprintf(name, sizeof name, "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(name, "r");
+    if (!file) return 0;
+    char *end = fgets(text, sizeof text, file) ? strrchr(text, ')') : 0;
+    fclose(file);
+    return end && end[2] == 'S';
 }
 
 static void signals(void) {
     signal(SIGUSR1, handle);
     pthread_t held = begin(says_so_and_looks);
     // Before it is held its handler would be held in its place.
-    while (!is_there) usleep(1000);
-    usleep(20000);
+    while (!looking || !sleeps(looking)) usleep(1000);
     for (int i = 1; i <= 10; i++) {
         pthread_kill(held, SIGUSR1);
         while (handled < i) usleep(1000);
