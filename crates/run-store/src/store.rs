@@ -162,7 +162,7 @@ fn cannot_write(folder: &Path, error: &io::Error) -> Problem {
     Problem::own_fault("the run cannot be stored; the program was not started")
         .at("folder", folder.display())
         .why(error)
-        .next(format!("{advice}: unpick record --store DIR -- PROGRAM"))
+        .next(format!("{advice}: --store DIR"))
 }
 
 #[cfg(test)]

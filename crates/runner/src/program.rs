@@ -68,7 +68,7 @@ fn check_executable(path: &Path) -> Result<(), Problem> {
     if path.is_dir() {
         return Err(Problem::usage("the program cannot be run: it is a folder")
             .at("file", path.display())
-            .next("name the program itself: unpick record -- FOLDER/PROGRAM"));
+            .next("name the program itself: -- FOLDER/PROGRAM"));
     }
     if is_executable(path) {
         return Ok(());
@@ -180,7 +180,7 @@ fn not_in_path(name: &Path) -> Problem {
     Problem::usage("the program cannot be run: it was not found")
         .at("command", name.display())
         .why("no folder in PATH holds an executable file of that name")
-        .next(format!("if it is in this folder: unpick record -- ./{}", name.display()))
+        .next(format!("if it is in this folder: -- ./{}", name.display()))
 }
 
 fn wrong_machine(path: &Path, machine: Machine) -> Problem {

@@ -128,14 +128,14 @@ fn put_away(folder: &Path, info: &RunInfo) -> Result<Vec<Trimmed>, Problem> {
 }
 
 fn no_command() -> Problem {
-    Problem::usage("no program was named").next("unpick record -- PROGRAM ARGUMENTS…")
+    Problem::usage("no program was named").next("name it behind two dashes: -- PROGRAM ARGUMENTS…")
 }
 
 pub(crate) fn cannot_describe(folder: &Path, error: &std::io::Error) -> Problem {
     Problem::own_fault("the description of the run cannot be written")
         .at("folder", folder.display())
         .why(error)
-        .next("free some space or choose another folder: unpick record --store DIR -- PROGRAM")
+        .next("free some space, or choose another folder: --store DIR")
 }
 
 fn cannot_trim(path: &Path, error: &std::io::Error) -> Problem {

@@ -14,6 +14,7 @@ use super::suppressed::Suppressed;
 use crate::deadlocks::RACES_FILE;
 use crate::output::findings::print;
 use crate::output::is_stdout;
+use crate::record::store_option;
 
 /// What was found, as JSON shows it. `docs/schema/races.schema.json` says the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,5 +208,8 @@ pub fn no_such_race(number: usize, count: usize, store: &Path) -> Problem {
     Problem::usage(format!("there is no race {number}"))
         .at("file", store.join(RACES_FILE).display())
         .why(format!("the last report has {there_are}"))
-        .next("see them all: unpick races; it looks at the last full run again")
+        .next(format!(
+            "see them all: unpick races{}; it looks at the last full run again",
+            store_option(store)
+        ))
 }
