@@ -18,6 +18,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub runs: u32,
 
+    /// Runs of each subject with several variables: happens-before knows only orders that it has seen
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub subject_runs: u32,
+
     /// Show what was reported where a verdict is wrong
     #[arg(long)]
     pub verbose: bool,

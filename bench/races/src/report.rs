@@ -40,7 +40,10 @@ brackets the paper's false positives. Fixed: its reports about the fixed twin. C
 fn setting_of(options: &Options, load_before: &str) -> String {
     let further = [
         format!("load averages before the first run: {load_before}"),
-        format!("{} runs of each program by each detector", options.runs),
+        format!(
+            "{} runs of each program by each detector; of subjects with several variables {}",
+            options.runs, options.subject_runs
+        ),
         format!("command: `{}`", command_line("unpick-bench-races", std::env::args())),
     ];
     setting(&["gcc"], &further)

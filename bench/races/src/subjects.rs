@@ -120,7 +120,7 @@ fn races(
     let words = [unpick, program, store].map(|path| path.display().to_string());
     let [unpick, program, store] = words.each_ref().map(String::as_str);
     let (runs, file) =
-        (options.runs.to_string(), correlations.map(|file| file.display().to_string()));
+        (options.subject_runs.to_string(), correlations.map(|file| file.display().to_string()));
     let mut command =
         vec![unpick, "races", "--quiet", "--json", "-", "--store", store, "--runs", &runs];
     match &file {
