@@ -1,0 +1,11 @@
+//! A candidate for the root cause, as far as the search has to know it.
+
+/// What the runs of a hunt say about an order, before any experiment. The place in the list breaks ties: what correlates better,
+/// is earlier in the run, or is shorter comes first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// How well it correlates with failure, from 0 to 1.
+    pub prior: f64,
+    /// The share of the failing runs in which it was seen, from 0 to 1.
+    pub coverage: f64,
+}

@@ -1,0 +1,78 @@
+//! What the experiments decided.
+
+use crate::candidate::Candidate;
+use crate::measured::Measured;
+use crate::statistics::Rate;
+use crate::verdict::{Verdict, verdict};
+
+/// Agreements this close are told apart by one run or two.
+const NEARLY: f64 = 0.05;
+
+/// All candidates, measured and judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// By candidate; those that nobody tried have no verdict.
+    pub judged: Vec<Judged>,
+    /// The candidate with the largest measured effect; none: the experiments cannot tell.
+    pub leader: Option<usize>,
+    pub baseline: Rate,
+    /// All runs that were made.
+    pub runs: u32,
+}
+
+/// One candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    pub measured: Measured,
+    /// None: it was not tried.
+    pub verdict: Option<Verdict>,
+}
+
+impl Decision {
+    pub fn of(
+        candidates: &[Candidate],
+        measured: Vec<Measured>,
+        baseline: Rate,
+        runs: u32,
+    ) -> Decision {
+        let own = |(candidate, measured): (&Candidate, &Measured)| {
+            let evidence = measured.evidence(baseline, candidate.coverage);
+            (measured.ways_tried() > 0).then(|| verdict(&evidence))
+        };
+        let verdicts: Vec<_> = candidates.iter().zip(&measured).map(own).collect();
+        let leader = leader(candidates, &measured);
+        let judged = measured.into_iter().zip(verdicts).enumerate();
+        let judged = judged.map(|(at, (measured, verdict))| Judged {
+            measured,
+            verdict: verdict.map(|verdict| beside(verdict, leader == Some(at))),
+        });
+        Decision { judged: judged.collect(), leader, baseline, runs }
+    }
+}
+
+/// Of several orders that seem to be the cause of the same failing runs, one is: the others enclose it, or follow from it.
+fn beside(verdict: Verdict, leads: bool) -> Verdict {
+    match verdict {
+        Verdict::Cause if !leads => Verdict::Related,
+        _ => verdict,
+    }
+}
+
+/// The candidate with the largest effect, by its lower bound and the share of failing runs it covers. Where effects cannot be told
+/// apart: the one that agrees best with failing over all experimental runs, then the first.
+pub fn leader(candidates: &[Candidate], measured: &[Measured]) -> Option<usize> {
+    let weighted = |at: usize, bound: f64| bound * candidates[at].coverage;
+    let lower = |at: usize| weighted(at, measured[at].effect().0);
+    let upper = |at: usize| weighted(at, measured[at].effect().1);
+    let able: Vec<usize> = (0..candidates.len()).filter(|&at| is_able(&measured[at])).collect();
+    let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
+    let contenders = able.into_iter().filter(|&at| upper(at) >= best);
+    let agreement = |at: usize| measured[at].contrast.agreement();
+    contenders.reduce(|best, at| if agreement(at) > agreement(best) + NEARLY { at } else { best })
+}
+
+/// Forced it made the program fail, and not because threads were held.
+fn is_able(measured: &Measured) -> bool {
+    let (forced, prevented) = measured.best();
+    measured.makes_it_fail() && forced.reached.share() > prevented.reached.share()
+}

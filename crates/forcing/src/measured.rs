@@ -1,0 +1,152 @@
+//! What experiments have measured of one candidate.
+
+use crate::experiments::{Arm, Observation};
+use crate::statistics::{Rate, difference};
+use crate::verdict::Evidence;
+
+/// Runs with and without the order of a candidate, whatever was forced or prevented in them: what the experiments on other candidates
+/// say about this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Contrast {
+    pub with: Rate,
+    pub without: Rate,
+}
+
+impl Contrast {
+    fn add(&mut self, present: bool, failed: bool) {
+        if present { self.with.add(failed) } else { self.without.add(failed) }
+    }
+
+    /// Jaccard's measure over the experimental runs: failing runs with the order among runs that fail or have it.
+    pub fn agreement(&self) -> f64 {
+        let either = self.with.runs + self.without.failures;
+        f64::from(self.with.failures) / f64::from(either.max(1))
+    }
+}
+
+/// Runs in which one way of forcing, or preventing, was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Way {
+    pub runs: u32,
+    /// Of those in which it happened.
+    pub reached: Rate,
+}
+
+impl Way {
+    fn add(&mut self, observation: &Observation) {
+        self.runs += 1;
+        if observation.reached {
+            self.reached.add(observation.failed);
+        }
+    }
+}
+
+/// What is known of one candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Measured {
+    forced: Vec<Way>,
+    prevented: Vec<Way>,
+    pub contrast: Contrast,
+}
+
+impl Measured {
+    /// Counts a run; `own` is the number of this candidate.
+    pub fn observe(&mut self, own: usize, arm: Arm, observation: &Observation) {
+        match arm {
+            Arm::Forced { candidate, way } if candidate == own => {
+                way_at(&mut self.forced, way).add(observation);
+            }
+            Arm::Prevented { candidate, way } if candidate == own => {
+                way_at(&mut self.prevented, way).add(observation);
+            }
+            _ => {}
+        }
+        if let Some(present) = self.presence(own, arm, observation) {
+            self.contrast.add(present, observation.failed);
+        }
+    }
+
+    /// Whether the order was in the run. What was forced or prevented is known without the recording.
+    fn presence(&self, own: usize, arm: Arm, observation: &Observation) -> Option<bool> {
+        match arm {
+            Arm::Forced { candidate, .. } if candidate == own && observation.reached => Some(true),
+            Arm::Prevented { candidate, .. } if candidate == own && observation.reached => {
+                Some(false)
+            }
+            _ => observation.present.get(own).copied(),
+        }
+    }
+
+    pub fn forced(&self, way: usize) -> Way {
+        self.forced.get(way).copied().unwrap_or_default()
+    }
+
+    pub fn prevented(&self, way: usize) -> Way {
+        self.prevented.get(way).copied().unwrap_or_default()
+    }
+
+    /// The way of forcing under which the largest share of its runs failed with the order; of equals the first.
+    pub fn best_way(&self) -> usize {
+        let value = |way: &Way| {
+            let share = Rate::new(way.reached.failures, way.runs).share();
+            (share, Rate::new(way.reached.runs, way.runs).share())
+        };
+        best_of(&self.forced, value)
+    }
+
+    /// The way of preventing in which it happened most often, and among these failed least.
+    pub fn best_prevention(&self) -> usize {
+        let value = |way: &Way| {
+            let kept = way.reached.runs - way.reached.failures;
+            (Rate::new(kept, way.runs).share(), Rate::new(way.reached.runs, way.runs).share())
+        };
+        best_of(&self.prevented, value)
+    }
+
+    pub fn ways_tried(&self) -> usize {
+        self.forced.len()
+    }
+
+    pub fn preventions_tried(&self) -> usize {
+        self.prevented.len()
+    }
+
+    /// Some run failed with the order forced.
+    pub fn makes_it_fail(&self) -> bool {
+        self.forced.iter().any(|way| way.reached.failures > 0)
+    }
+
+    pub fn was_reached(&self) -> bool {
+        self.forced.iter().any(|way| way.reached.runs > 0)
+    }
+
+    /// P(fail | forced) - P(fail | prevented): lower and upper bound.
+    pub fn effect(&self) -> (f64, f64) {
+        let (forced, prevented) = self.best();
+        difference(forced.reached, prevented.reached)
+    }
+
+    /// The best way of forcing, and of preventing.
+    pub fn best(&self) -> (Way, Way) {
+        (self.forced(self.best_way()), self.prevented(self.best_prevention()))
+    }
+
+    pub fn evidence(&self, baseline: Rate, coverage: f64) -> Evidence {
+        let (forced, prevented) = self.best();
+        Evidence { forced: forced.reached, prevented: prevented.reached, baseline, coverage }
+    }
+}
+
+fn way_at(ways: &mut Vec<Way>, way: usize) -> &mut Way {
+    if ways.len() <= way {
+        ways.resize(way + 1, Way::default());
+    }
+    &mut ways[way]
+}
+
+fn best_of(ways: &[Way], value: impl Fn(&Way) -> (f64, f64)) -> usize {
+    let better = |best: usize, at: usize| {
+        if value(&ways[at]) > value(&ways[best]) { at } else { best }
+    };
+    (0..ways.len()).reduce(better).unwrap_or(0)
+}

@@ -1,0 +1,287 @@
+//! The search: which experiment is made next.
+//!
+//! Takes   candidates in the order of their priors, and the program.      Gives  a `Decision`.
+//! Cost    all the time that is given, unless one candidate is clearly the cause before.
+//!
+//! 1. **Screening**: each candidate is forced twice, in the cheapest way.
+//! 2. **Other ways**: while few candidates make the program fail, those that were not reached, or were reached and did no harm, are forced in
+//!    other ways (longer holds, other threads kept aside), the best prior first: an order that is needed may need more to do harm.
+//! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
+//!    go whose effect is clearly smaller than the best (successive rejects).
+//! 4. **Confirmation**: the one that leads then is forced and prevented until its verdict rests on as many runs as were wanted.
+//!
+//! Every run counts for every candidate whose order its recording shows, or does not show.
+
+use crate::candidate::Candidate;
+use crate::decision::{Decision, leader};
+use crate::experiments::{Arm, Experiments};
+use crate::measured::Measured;
+use crate::statistics::Rate;
+use crate::verdict::{MIN_RUNS, Verdict};
+
+/// How far the search goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// Runs of each candidate in the screening.
+    pub screening: u32,
+    /// So many that make the program fail are compared.
+    pub finalists: usize,
+    /// Runs of each kind, round by round.
+    pub rounds: [u32; 3],
+    /// Shares of the time after which screening, and other ways, end.
+    pub screening_ends: f64,
+    pub ways_end: f64,
+    /// Baseline runs that are known from the hunt.
+    pub baseline: Rate,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            screening: 2,
+            finalists: 6,
+            rounds: [5, 10, 20],
+            screening_ends: 0.35,
+            ways_end: 0.65,
+            baseline: Rate::default(),
+        }
+    }
+}
+
+/// So many that make the program fail are enough to compare.
+const ENOUGH: usize = 3;
+/// What is asked for may not happen in every run: so many times as many runs are made as are wanted.
+const ATTEMPTS: u32 = 2;
+
+/// Makes experiments until the root cause is clear or the time is used.
+pub fn decide<E: Experiments>(
+    candidates: &[Candidate],
+    experiments: &mut E,
+    settings: &Settings,
+) -> Result<Decision, E::Error> {
+    let mut search = Search {
+        candidates,
+        experiments,
+        settings,
+        measured: vec![Measured::default(); candidates.len()],
+        baseline: settings.baseline,
+        runs: 0,
+        over: false,
+    };
+    search.screen()?;
+    search.try_other_ways()?;
+    search.compare()?;
+    Ok(Decision::of(candidates, search.measured, search.baseline, search.runs))
+}
+
+struct Search<'a, E> {
+    candidates: &'a [Candidate],
+    experiments: &'a mut E,
+    settings: &'a Settings,
+    measured: Vec<Measured>,
+    baseline: Rate,
+    runs: u32,
+    /// No more runs can be made.
+    over: bool,
+}
+
+impl<E: Experiments> Search<'_, E> {
+    /// One experiment, which counts for all candidates.
+    fn run(&mut self, arm: Arm) -> Result<(), E::Error> {
+        let Some(observation) = self.experiments.run(arm)? else {
+            self.over = true;
+            return Ok(());
+        };
+        self.runs += 1;
+        if arm == Arm::Baseline {
+            self.baseline.add(observation.failed);
+        }
+        for (own, measured) in self.measured.iter_mut().enumerate() {
+            measured.observe(own, arm, &observation);
+        }
+        Ok(())
+    }
+
+    fn may_go_on(&self, until: f64) -> bool {
+        !self.over && self.experiments.time_used() < until
+    }
+
+    fn screen(&mut self) -> Result<(), E::Error> {
+        for candidate in 0..self.candidates.len() {
+            // The first is tried whatever the time: a search that says it makes experiments shall make one.
+            if candidate > 0 && !self.may_go_on(self.settings.screening_ends) {
+                break;
+            }
+            self.force(candidate, 0, self.settings.screening)?;
+        }
+        Ok(())
+    }
+
+    fn force(&mut self, candidate: usize, way: usize, runs: u32) -> Result<(), E::Error> {
+        for _ in 0..runs {
+            if self.over {
+                break;
+            }
+            self.run(Arm::Forced { candidate, way })?;
+        }
+        Ok(())
+    }
+
+    /// One further way for each candidate in turn.
+    fn try_other_ways(&mut self) -> Result<(), E::Error> {
+        let mut way = 1;
+        loop {
+            let open: Vec<usize> =
+                (0..self.candidates.len()).filter(|&at| self.is_open(at, way)).collect();
+            if open.is_empty() || self.has_enough() {
+                return Ok(());
+            }
+            for candidate in open {
+                if !self.may_go_on(self.settings.ways_end) {
+                    return Ok(());
+                }
+                self.force(candidate, way, self.settings.screening)?;
+            }
+            way += 1;
+        }
+    }
+
+    /// Whether a candidate has another way to be forced, and was tried but did no harm yet.
+    fn is_open(&mut self, candidate: usize, way: usize) -> bool {
+        let measured = &self.measured[candidate];
+        measured.ways_tried() == way
+            && !measured.makes_it_fail()
+            && way < self.experiments.ways_to_force(candidate)
+    }
+
+    /// Enough candidates make the program fail, and the first is among them: what the runs of the hunt say is weighed, too.
+    fn has_enough(&self) -> bool {
+        let failing = self.measured.iter().filter(|measured| measured.makes_it_fail()).count();
+        failing >= ENOUGH && self.measured[0].makes_it_fail()
+    }
+
+    fn compare(&mut self) -> Result<(), E::Error> {
+        let mut finalists = self.finalists();
+        if finalists.is_empty() {
+            return Ok(());
+        }
+        for (round, &runs) in self.settings.rounds.iter().enumerate() {
+            for &candidate in &finalists {
+                self.force_until(candidate, runs)?;
+                self.prevent_until(candidate, runs)?;
+            }
+            self.run_baseline(runs)?;
+            finalists = self.not_rejected(finalists);
+            let is_clear = finalists.len() <= 1 && round > 0;
+            if is_clear || !self.may_go_on(1.0) {
+                break;
+            }
+        }
+        self.confirm()
+    }
+
+    /// More runs of the leader, whichever it is then.
+    fn confirm(&mut self) -> Result<(), E::Error> {
+        let wanted = self.settings.rounds[self.settings.rounds.len() - 1];
+        while let Some(leader) = leader(self.candidates, &self.measured) {
+            let before = self.runs;
+            self.force_until(leader, wanted)?;
+            self.prevent_until(leader, wanted)?;
+            if self.runs == before || !self.may_go_on(1.0) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that make the program fail, the most promising first.
+    fn finalists(&self) -> Vec<usize> {
+        let mut able: Vec<usize> =
+            (0..self.candidates.len()).filter(|&at| self.measured[at].makes_it_fail()).collect();
+        let promise = |at: usize| {
+            let way = self.measured[at].best().0;
+            Rate::new(way.reached.failures, way.runs).share() * self.candidates[at].coverage
+        };
+        able.sort_by(|&one, &other| promise(other).total_cmp(&promise(one)));
+        able.truncate(self.settings.finalists);
+        able
+    }
+
+    /// Forces a candidate until this many runs had its order, or twice as many were tried. Where few do harm, another way is tried.
+    fn force_until(&mut self, candidate: usize, runs: u32) -> Result<(), E::Error> {
+        self.look_for_better_way(candidate)?;
+        let way = self.measured[candidate].best_way();
+        while self.may_go_on(1.0) {
+            let tried = self.measured[candidate].forced(way);
+            if tried.reached.runs >= runs || tried.runs >= ATTEMPTS * runs {
+                break;
+            }
+            self.run(Arm::Forced { candidate, way })?;
+        }
+        Ok(())
+    }
+
+    /// Where fewer than half of the runs fail, the next way may be better.
+    fn look_for_better_way(&mut self, candidate: usize) -> Result<(), E::Error> {
+        let measured = &self.measured[candidate];
+        let best = measured.best().0;
+        let is_weak = Rate::new(best.reached.failures, best.runs).share() <= 0.5;
+        let next = measured.ways_tried();
+        if is_weak && next < self.experiments.ways_to_force(candidate) && self.may_go_on(1.0) {
+            self.force(candidate, next, self.settings.screening)?;
+        }
+        Ok(())
+    }
+
+    /// Prevents a candidate until this many runs lacked its order although it could have been made.
+    fn prevent_until(&mut self, candidate: usize, runs: u32) -> Result<(), E::Error> {
+        let ways = self.experiments.ways_to_prevent(candidate);
+        for way in self.measured[candidate].preventions_tried()..ways {
+            if self.prevents_well(candidate) {
+                break;
+            }
+            for _ in 0..self.settings.screening {
+                if self.may_go_on(1.0) {
+                    self.run(Arm::Prevented { candidate, way })?;
+                }
+            }
+        }
+        let way = self.measured[candidate].best_prevention();
+        while ways > 0 && self.may_go_on(1.0) {
+            let tried = self.measured[candidate].prevented(way);
+            if tried.reached.runs >= runs || tried.runs >= ATTEMPTS * runs {
+                break;
+            }
+            self.run(Arm::Prevented { candidate, way })?;
+        }
+        Ok(())
+    }
+
+    /// It was prevented, and no run failed then.
+    fn prevents_well(&self, candidate: usize) -> bool {
+        let way = self.measured[candidate].best().1;
+        way.reached.runs > 0 && way.reached.failures == 0
+    }
+
+    fn run_baseline(&mut self, runs: u32) -> Result<(), E::Error> {
+        while self.baseline.runs < runs.max(MIN_RUNS) && self.may_go_on(1.0) {
+            self.run(Arm::Baseline)?;
+        }
+        Ok(())
+    }
+
+    /// Without those whose effect is clearly smaller than the best one's, and those that are refuted.
+    fn not_rejected(&self, finalists: Vec<usize>) -> Vec<usize> {
+        let weighted = |at: usize, bound: f64| bound * self.candidates[at].coverage;
+        let best = finalists
+            .iter()
+            .map(|&at| weighted(at, self.measured[at].effect().0))
+            .fold(f64::MIN, f64::max);
+        let stays = |&at: &usize| {
+            let evidence = self.measured[at].evidence(self.baseline, self.candidates[at].coverage);
+            weighted(at, self.measured[at].effect().1) >= best
+                && crate::verdict::verdict(&evidence) != Verdict::Refuted
+        };
+        finalists.into_iter().filter(stays).collect()
+    }
+}
