@@ -82,18 +82,6 @@ pub fn calibrated_waiting(
     Ok(search.best_or(plan))
 }
 
-/// Whether the first choice makes any run fail.
-pub fn fails_at_once(
-    forcing: &Forcing,
-    plan: &Plan,
-    options: &PlanOptions,
-    time: Option<Duration>,
-) -> Result<bool, Problem> {
-    let Some(choice) = choices(forcing, plan, options).next() else { return Ok(false) };
-    let tally = repeat(forcing, Some(&choice), RUNS, time, &indicatif::ProgressBar::hidden())?;
-    Ok(tally.failed_hits > 0)
-}
-
 struct Search<'a> {
     forcing: &'a Forcing,
     until: Option<Instant>,
@@ -203,7 +191,7 @@ fn is_plain(choice: &Plan) -> bool {
 }
 
 /// Once with the usual pause first: that costs the least. The program is not looked at before the first ones were in vain.
-fn choices<'a>(
+pub fn choices<'a>(
     forcing: &'a Forcing,
     plan: &Plan,
     options: &PlanOptions,
@@ -237,9 +225,9 @@ fn can_be_disturbed(plan: &Plan) -> bool {
 /// What the program's own code allows: gates where functions begin, or threads.
 fn choices_by_code(forcing: &Forcing, usual: &Plan) -> Vec<Plan> {
     let Ok(program) = forcing.program() else { return Vec::new() };
-    let early = usual.with_early_gates(&program);
+    let early = usual.with_early_gates(program);
     // Who was held back is quick when it is let go: it must not come to its next round before the last step.
-    let held_back = usual.held_back(&program).map(|plan| Plan { undisturbed: true, ..plan });
+    let held_back = usual.held_back(program).map(|plan| Plan { undisturbed: true, ..plan });
     early.into_iter().chain(held_back).collect()
 }
 

@@ -134,7 +134,7 @@ impl Check {
         executable: &Path,
     ) -> Result<Matched, Problem> {
         reproducer.check_program(executable)?;
-        let program = forcing.program()?;
+        let program = forcing.open_program()?;
         let program = libraries::added(program, reproducer, executable, &self.library)?;
         reproducer.matched(&program)
     }

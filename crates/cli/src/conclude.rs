@@ -15,7 +15,9 @@ use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude,
 };
 use unpick_events::Label;
-use unpick_findings::{Choices, Finding, Findings, Runs, describe, describe_unseen, understudies};
+use unpick_findings::{
+    Alternative, Choices, Finding, Findings, Runs, alternatives, describe, describe_unseen,
+};
 use unpick_names::{CodeNames, KnownRecording, ProgramNames};
 use unpick_problem::Problem;
 use unpick_recording::Run;
@@ -136,13 +138,12 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     Ok(add_to(described, runs, &stored_graphs, &names, &choices))
 }
 
-/// Findings that can take the place of one: the same cause, led by another pattern. `formula` is that of its score.
-pub fn understudies_of(
+/// Findings that can take the place of the listed ones: the same cause, led by another pattern. `formula` is that of their scores.
+pub fn alternatives_of(
     store: &Store,
     runs: &[StoredRun],
     formula: &str,
-    finding: &Finding,
-) -> Result<Vec<Finding>, Problem> {
+) -> Result<Vec<Alternative>, Problem> {
     let usable = runs.iter().find(|run| run.label() != Label::Unusable);
     let (Some(run), Some(formula)) = (usable, Formula::from_name(formula)) else {
         return Ok(Vec::new());
@@ -150,7 +151,7 @@ pub fn understudies_of(
     let conclusion = conclude_over(runs, read_patterns(&run.folder)?.options, formula)?;
     let imported = names_in(store.folder())?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    Ok(understudies(&conclusion, &names, &choices_in(store), finding))
+    Ok(alternatives(&conclusion, &names, &choices_in(store)))
 }
 
 pub fn choices() -> Choices {

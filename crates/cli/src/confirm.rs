@@ -4,8 +4,9 @@
 //!         that can be, or a race, in the report of `unpick races`.
 //! Cost    three times as many runs as are asked for, per finding; runs without a plan are shared by all.
 
+mod failures;
+mod laboratory;
 mod race;
-mod rivals;
 mod trying;
 
 use std::path::{Path, PathBuf};
@@ -13,12 +14,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
-use unpick_findings::{CandidateDeadlock, Finding, Findings, RaceFinding, RaceMark};
+use unpick_events::Label;
+use unpick_findings::{CandidateDeadlock, Findings, RaceFinding, RaceMark};
+use unpick_forcing::Rate;
 use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
-use unpick_run_store::Store;
+use unpick_run_store::{Store, StoredRun};
 
-use crate::conclude::understudies_of;
+use crate::conclude::alternatives_of;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::output::findings::{print, store_findings, write_findings, write_json};
@@ -29,14 +32,17 @@ use crate::races::Report;
 use crate::record::store_option;
 use crate::show::{self, FINDINGS_FILE};
 
-pub use trying::{Tried, Trying};
+pub use failures::Failures;
+pub use trying::{HuntEvidence, Tried, Trying};
 
 pub const HELP: &str = "\
-Each of the leading findings is forced, then its inverse order, and the program is left alone as often. Verdicts:
-  cause         forced it fails, inverted it does not
-  contributes   it makes failing more likely, but is not enough, or not needed
-  symptom       the program fails as often without it
-  not-reached   too few runs came there to say anything
+The orders of the leading findings, and of what else could be the cause of the same failing runs, are forced and prevented, and the program is
+left alone as often. The one with the largest measured effect leads. Verdicts:
+  cause            forced, nearly every run fails; prevented, none does; and the failing runs of the hunt had it
+  likely           it makes the program fail, but one of the three is not shown
+  related          it seems to change how often the program fails
+  refuted          the program fails as often without it
+  not-reproduced   too few runs had the order to say anything
 
 With --race both orders of the two accesses of a race are forced; of a race of several variables, the other thread comes between. The race is then
   confirmed       an order makes the program fail
@@ -99,16 +105,31 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
     let mut findings = show::read(&file)?;
     let forcing = confirm.program.forcing()?;
     let formula = findings.formula.clone();
-    let understudies = |finding: &Finding| {
-        let store = Store::at(store);
-        let runs = store.runs_of_hunt(None)?;
-        understudies_of(&store, &runs, &formula, finding)
+    let runs = Store::at(store).runs_of_hunt(None)?;
+    let alternatives = || alternatives_of(&Store::at(store), &runs, &formula);
+    let evidence = HuntEvidence {
+        alternatives: Some(&alternatives),
+        failures: Failures::of_runs(&runs),
+        baseline: baseline_of(&runs),
     };
-    let tried = confirm.trying(&forcing, &understudies).try_all(&mut findings)?;
+    let tried = confirm.trying(&forcing, &evidence).try_all(&mut findings)?;
     let stored = store_findings(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;
     Ok(exit_code(&tried))
+}
+
+/// How often runs of a hunt failed in which nothing was delayed.
+pub fn baseline_of(runs: &[StoredRun]) -> Rate {
+    let mut baseline = Rate::default();
+    let is_plain = |run: &&StoredRun| {
+        let options = &run.info.options;
+        options.delay_access_ppm + options.delay_sync_ppm + options.delay_start_ppm == 0
+    };
+    for run in runs.iter().filter(is_plain).filter(|run| run.label() != Label::Unusable) {
+        baseline.add(run.label() == Label::Fail);
+    }
+    baseline
 }
 
 fn exit_code(tried: &[Tried]) -> ExitCode {
@@ -117,11 +138,7 @@ fn exit_code(tried: &[Tried]) -> ExitCode {
 }
 
 impl Confirm {
-    fn trying<'a>(
-        &'a self,
-        forcing: &'a Forcing,
-        understudies: &'a dyn Fn(&Finding) -> Result<Vec<Finding>, Problem>,
-    ) -> Trying<'a> {
+    fn trying<'a>(&'a self, forcing: &'a Forcing, evidence: &'a HuntEvidence<'a>) -> Trying<'a> {
         Trying {
             forcing,
             store: &self.program.store,
@@ -130,7 +147,7 @@ impl Confirm {
             runs: self.runs,
             until: self.time.map(|time| Instant::now() + time),
             quiet: self.quiet,
-            understudies,
+            evidence,
         }
     }
 
@@ -139,9 +156,9 @@ impl Confirm {
         let store = &self.program.store;
         let candidate = deadlocks::candidate(store, number)?;
         let forcing = self.program.forcing_as(&deadlocks::run_of(store, &candidate)?)?;
-        let nobody = |_: &Finding| Ok(Vec::new());
+        let evidence = HuntEvidence::default();
         let plan = Plan::of_deadlock(&candidate.hang);
-        let tried = self.trying(&forcing, &nobody).try_deadlock(number, plan)?;
+        let tried = self.trying(&forcing, &evidence).try_deadlock(number, plan)?;
         deadlocks::keep(store, number, &tried.confirmed)?;
         let confirmed = CandidateDeadlock { confirmed: Some(tried.confirmed), ..candidate };
         if let Some(file) = &self.json {
@@ -171,8 +188,8 @@ impl Confirm {
         let store = &self.program.store;
         let race = race_orders::race(store, number)?;
         let forcing = self.program.forcing_as(&race_orders::run_of(store, &race)?)?;
-        let nobody = |_: &Finding| Ok(Vec::new());
-        let forced = self.trying(&forcing, &nobody).try_race(number, &race)?;
+        let evidence = HuntEvidence::default();
+        let forced = self.trying(&forcing, &evidence).try_race(number, &race)?;
         let race = RaceFinding { forced: Some(forced.clone()), ..race };
         let report = race_orders::keep(store, number, forced)?;
         if let Some(file) = &self.json {
@@ -249,11 +266,11 @@ pub fn table(tried: &[Tried]) -> String {
     table.load_preset(presets::NOTHING);
     table.set_header([
         "finding",
-        "forced: hit",
+        "forced: reached",
         "failed",
-        "inverse: hit",
+        "prevented: reached",
         "failed",
-        "alone: failed",
+        "baseline: failed",
         "verdict",
     ]);
     let of = |part: u32, whole: u32| format!("{part} of {whole}");

@@ -10,6 +10,7 @@ mod outcome;
 mod run;
 mod subject;
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use unpick_events::Label;
 use unpick_problem::Problem;
-use unpick_reproduce::Reproducer;
+use unpick_reproduce::{Program, Reproducer};
 use unpick_run_store::Store;
 use unpick_runner::{Invocation, Judge, Limits, stop_on_signals};
 
@@ -48,6 +49,8 @@ pub struct Forcing {
     stop: &'static AtomicBool,
     /// How long a run takes that passes, if any has.
     pub usual_run: Option<Duration>,
+    /// Read when it is needed for the first time.
+    program: OnceCell<Program>,
 }
 
 impl Forcing {
@@ -98,6 +101,7 @@ impl Forcing {
             store: Store::at(store.join(FORCED_FOLDER)),
             stop: stop_on_signals(),
             usual_run: None,
+            program: OnceCell::new(),
         }
     }
 

@@ -75,7 +75,7 @@ pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
 
 impl Pin {
     fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
-        let program = forcing.program()?;
+        let program = forcing.open_program()?;
         let subject = forcing.subject();
         let store = &self.program.store;
         match self.choice.chosen(store)? {

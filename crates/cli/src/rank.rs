@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{Finding, Findings, HangGroup, Supporter};
+use unpick_findings::{Alternative, Finding, Findings, HangGroup, Supporter};
 use unpick_problem::{Problem, exit};
 use unpick_run_store::{Store, StoredRun};
 
-use crate::conclude::{View, findings_of, understudies_of};
+use crate::conclude::{View, alternatives_of, findings_of};
 use crate::contradiction::contradiction;
 use crate::output::findings::{print, write_findings};
 use crate::output::is_stdout;
@@ -100,17 +100,18 @@ impl Rank {
         store: &Store,
         runs: &[StoredRun],
     ) -> Result<(), Problem> {
-        let formula = findings.formula.clone();
+        let alternatives = alternatives_of(store, runs, &findings.formula)?;
         // Most likely it is where it was.
         let mut all: Vec<&mut Finding> = findings.findings.iter_mut().collect();
         all.sort_by_key(|finding| finding.rank != before.rank);
         for finding in all.into_iter().filter(|finding| may_support(before, finding)) {
-            let understudies = understudies_of(store, runs, &formula, finding)?;
-            if let Some(promoted) = understudies.into_iter().find(|one| one.is_same(before)) {
+            let is_it = |one: &&Alternative| one.of.is_same(finding) && one.finding.is_same(before);
+            if let Some(promoted) = alternatives.iter().find(is_it) {
                 // These are of the cause, whatever leads.
                 let reconstruction = finding.reconstruction.take();
                 let invariants = std::mem::take(&mut finding.invariants);
-                *finding = Finding { reconstruction, invariants, ..promoted };
+                let promoted = promoted.finding.clone();
+                *finding = Finding { reconstruction, invariants, rank: finding.rank, ..promoted };
                 return Ok(());
             }
         }

@@ -24,7 +24,7 @@ use crate::race_orders;
 use crate::record::store_option;
 use crate::show;
 use crate::terminal;
-pub use tally::Tally;
+pub use tally::{Tally, is_reached};
 
 pub const HELP: &str = "\
 Exit codes: 66 the program failed under the forced order, 0 it did not, 2 the order never came about or the command line is wrong,

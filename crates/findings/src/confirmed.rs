@@ -1,4 +1,4 @@
-//! What forcing the order of a finding, and its inverse, has shown.
+//! What experiments have shown of a finding: runs with its order forced, prevented, and neither.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,38 +19,28 @@ pub struct Confirmed {
     pub inverse_hits: u32,
     /// Those of `inverse_hits` that failed.
     pub inverse_failures: u32,
-    /// In the inverse runs the whole function that makes the accesses was kept apart: there is more than one gap in it.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub whole_function: bool,
-    /// Runs that passed although the order came about, while the cause was kept from coming about: it is not enough.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub harmless_runs: u32,
-    /// Runs that failed although the order did not come about, while the cause was forced: it is not needed.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub needless_runs: u32,
+    /// Runs in which nothing was forced.
+    #[serde(default)]
+    pub baseline_runs: u32,
+    #[serde(default)]
+    pub baseline_failures: u32,
     pub verdict: Confirmation,
 }
 
-fn is_false(is: &bool) -> bool {
-    !is
-}
-
-fn is_none(runs: &u32) -> bool {
-    *runs == 0
-}
-
-/// What an order has to do with the failure.
+/// What an order has to do with the failure, by experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confirmation {
-    /// With it the program fails, without it not.
+    /// Forced, nearly every run fails; prevented, none does; and the failing runs had it.
     Cause,
-    /// With it the program fails more often; something else is needed too, or does it as well.
-    Contributes,
-    /// The program fails as often without it: it goes with the failure, and does not make it.
-    Symptom,
-    /// It came about too seldom to say.
-    NotReached,
+    /// It makes the program fail, but one of the three is not shown.
+    Likely,
+    /// It seems to change how often the program fails.
+    Related,
+    /// The program fails as often without it.
+    Refuted,
+    /// Too few runs had the order to say anything.
+    NotReproduced,
 }
 
 impl Confirmation {
@@ -58,16 +48,17 @@ impl Confirmation {
     pub fn name(self) -> &'static str {
         match self {
             Confirmation::Cause => "cause",
-            Confirmation::Contributes => "contributes",
-            Confirmation::Symptom => "symptom",
-            Confirmation::NotReached => "not-reached",
+            Confirmation::Likely => "likely",
+            Confirmation::Related => "related",
+            Confirmation::Refuted => "refuted",
+            Confirmation::NotReproduced => "not-reproduced",
         }
     }
 }
 
 impl Findings {
-    /// What was confirmed as cause comes first, what is only a symptom last; all else stays as it is. Ranks, which are about scores,
-    /// stay with their findings.
+    /// What was confirmed as cause comes first, what was refuted last; all else stays as it is. Ranks, which are about scores, stay with
+    /// their findings.
     pub fn order_by_confirmation(&mut self) {
         self.findings.sort_by_key(|finding: &Finding| place_of(finding.confirmed));
         let order =
@@ -114,7 +105,8 @@ pub(crate) fn is_same(one: &Finding, other: &Finding) -> bool {
 fn place_of(confirmed: Option<Confirmed>) -> u8 {
     match confirmed.map(|confirmed| confirmed.verdict) {
         Some(Confirmation::Cause) => 0,
-        Some(Confirmation::Contributes | Confirmation::NotReached) | None => 1,
-        Some(Confirmation::Symptom) => 2,
+        Some(Confirmation::Likely) => 1,
+        Some(Confirmation::Related | Confirmation::NotReproduced) | None => 2,
+        Some(Confirmation::Refuted) => 3,
     }
 }

@@ -15,10 +15,10 @@ use crate::finding::{
     Runs, SCHEMA, Study, Supporter,
 };
 use crate::grouping::{Group, group};
+use crate::led_by::led_by;
 use crate::names::{Author, Frame, Names, Place};
 use crate::places::Places;
 use crate::sentences::{OtherWayRound, sentence};
-use crate::understudies::led_by;
 
 /// What a user can choose.
 #[derive(Debug, Clone)]

@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod active;
+mod alternatives;
+mod certainty;
 mod confirmed;
 mod correlated;
 mod deadlock;
@@ -19,6 +21,7 @@ mod describe;
 mod finding;
 mod grouping;
 mod hang;
+mod led_by;
 mod names;
 mod paths;
 mod places;
@@ -26,12 +29,13 @@ mod race;
 mod reconstruction;
 mod sentences;
 mod tsan_suppressions;
-mod understudies;
 mod unseen;
 mod unsure;
 mod violation;
 
 pub use active::{Active, TriedOrder};
+pub use alternatives::{Alternative, alternatives};
+pub use certainty::Certainty;
 pub use confirmed::{Confirmation, Confirmed};
 pub use correlated::FindingCorrelation;
 pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
@@ -56,6 +60,5 @@ pub use reconstruction::{
     ReconstructionWords, own_first,
 };
 pub use tsan_suppressions::TsanSuppressions;
-pub use understudies::understudies;
 pub use unseen::describe_unseen;
 pub use violation::{TrainedSite, ViolatedInvariant, describe_violations};

@@ -16,7 +16,7 @@ use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
     Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup, Names, Origin,
-    Place, Relation, Unreadable, describe, describe_unseen, understudies,
+    Place, Relation, Unreadable, alternatives, describe, describe_unseen,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
@@ -404,41 +404,35 @@ fn files_are_named_as_seen_from_the_working_folder() {
 }
 
 #[test]
-fn supporters_as_suspicious_as_the_leader_can_take_its_place() {
+fn supporters_can_take_the_place_of_the_leader() {
     let traces = [(Pass, "2r x 5, 2r x 20, 1w x 10"), (Fail, "2r x 5, 1w x 10, 2r x 20")];
-    let conclusion = concluded(&traces);
     let finding = found(&traces).findings.remove(0);
-    let understudies = understudies(&conclusion, &TestNames, &choices(), &finding);
-    let other = understudies.iter().find(|other| leader(other) == "P4 5 10 20").unwrap();
+    let all = alternatives(&concluded(&traces), &TestNames, &choices());
+    let of_first: Vec<&Alternative> = all.iter().filter(|one| one.of.is_same(&finding)).collect();
+    let other = of_first.iter().find(|one| leader(&one.finding) == "P4 5 10 20").unwrap();
+    let other = &other.finding;
     assert_eq!(supporters(other)[0], ("P2 10 20".to_owned(), Relation::PartOf), "who led it");
     assert_eq!(other.supporters.len(), finding.supporters.len());
-    assert_eq!((other.rank, other.confirmed), (finding.rank, None));
-    assert!(other.score >= finding.score && other.sentence != finding.sentence);
-    assert!(understudies.iter().all(|other| leader(other) != leader(&finding)));
+    assert!(other.confirmed.is_none() && other.sentence != finding.sentence);
+    assert!(of_first.iter().all(|one| leader(&one.finding) != leader(&finding)));
 }
 
 #[test]
-fn supporters_that_are_less_suspicious_stay_where_they_are() {
+fn alternatives_correlate_at_least_half_as_well_and_are_offered_once() {
     // 5 10 20 is in all runs that fail and in none that passes, 30 10 20 in one of those as well.
     let traces = [
         (Pass, "2r x 5, 2r x 20, 1w x 10"),
         (Pass, "2r y 30, 1w y 31, 2r x 5, 2r x 20, 1w x 10"),
         (Fail, "2r y 30, 1w y 31, 2r x 5, 1w x 10, 2r x 20"),
     ];
-    let conclusion = concluded(&traces);
-    for finding in found(&traces).findings {
-        for other in understudies(&conclusion, &TestNames, &choices(), &finding) {
-            assert!(other.score >= finding.score, "{} for {}", leader(&other), leader(&finding));
-        }
+    let all = alternatives(&concluded(&traces), &TestNames, &choices());
+    assert!(!all.is_empty());
+    for (at, one) in all.iter().enumerate() {
+        assert!(2.0 * one.finding.score >= one.of.score, "{}", leader(&one.finding));
+        let again =
+            |other: &Alternative| other.of.is_same(&one.of) && other.finding.is_same(&one.finding);
+        assert!(!all[at + 1..].iter().any(again), "{}", leader(&one.finding));
     }
-}
-
-#[test]
-fn a_finding_of_other_runs_has_no_understudies() {
-    let finding = found(&[(Pass, "2r x 5, 2r x 20, 1w x 10"), (Fail, "2r x 5, 1w x 10, 2r x 20")]);
-    let other = concluded(&TABLE_2);
-    let none = understudies(&other, &TestNames, &choices(), &finding.findings[0]);
-    assert_eq!(none, []);
 }
 
 fn confirmed(verdict: Confirmation) -> Confirmed {
@@ -449,9 +443,8 @@ fn confirmed(verdict: Confirmation) -> Confirmed {
         inverse_runs: 20,
         inverse_hits: 20,
         inverse_failures: 0,
-        whole_function: false,
-        harmless_runs: 0,
-        needless_runs: 0,
+        baseline_runs: 0,
+        baseline_failures: 0,
         verdict,
     }
 }
@@ -464,9 +457,10 @@ fn hang(deadlock: bool, verdict: Option<Confirmation>) -> HangGroup {
 }
 
 #[test]
-fn causes_come_first_and_symptoms_last() {
-    use Confirmation::{Cause, Contributes, NotReached, Symptom};
-    let verdicts = [Some(Symptom), None, Some(Contributes), Some(NotReached), Some(Cause)];
+fn causes_come_first_and_refuted_findings_last() {
+    use Confirmation::{Cause, Likely, NotReproduced, Refuted, Related};
+    let verdicts =
+        [Some(Refuted), None, Some(Related), Some(NotReproduced), Some(Likely), Some(Cause)];
     let mut findings = found(&TABLE_2);
     let finding = findings.findings[0].clone();
     let with = |verdict: Option<Confirmation>| Finding {
@@ -474,16 +468,19 @@ fn causes_come_first_and_symptoms_last() {
         ..finding.clone()
     };
     findings.findings = verdicts.into_iter().map(with).collect();
-    findings.hangs = vec![hang(true, Some(Symptom)), hang(true, None), hang(false, Some(Cause))];
+    findings.hangs = vec![hang(true, Some(Refuted)), hang(true, None), hang(false, Some(Cause))];
     findings.order_by_confirmation();
     let order: Vec<_> = findings
         .findings
         .iter()
         .map(|finding| finding.confirmed.map(|confirmed| confirmed.verdict))
         .collect();
-    assert_eq!(order, [Some(Cause), None, Some(Contributes), Some(NotReached), Some(Symptom)]);
+    assert_eq!(
+        order,
+        [Some(Cause), Some(Likely), None, Some(Related), Some(NotReproduced), Some(Refuted)]
+    );
     let hangs: Vec<_> = findings.hangs.iter().map(|hang| hang.sentence.as_str()).collect();
-    assert_eq!(hangs, ["None", "Some(Symptom)", "Some(Cause)"], "a deadlock stays a deadlock");
+    assert_eq!(hangs, ["None", "Some(Refuted)", "Some(Cause)"], "a deadlock stays a deadlock");
 }
 
 #[test]
@@ -513,7 +510,7 @@ fn the_json_is_as_the_schema_says() {
     for traces in [&TABLE_2[..], &TABLE_2[..1]] {
         let mut findings = found(traces);
         if let Some(finding) = findings.findings.first_mut() {
-            finding.confirmed = Some(confirmed(Confirmation::NotReached));
+            finding.confirmed = Some(confirmed(Confirmation::NotReproduced));
         }
         findings.hangs = vec![hang(true, Some(Confirmation::Cause)), hang(false, None)];
         let value = serde_json::from_str(&findings.to_json()).unwrap();

@@ -35,7 +35,7 @@ fn in_list(one: &CandidateDeadlock, number: usize, style: &Style) -> String {
     let verdict = one.confirmed.as_ref().map(words::confirmed);
     let last = verdict.map_or_else(
         || format!("can it be? {}", style.command(&format!("confirm --deadlock {number}"))),
-        |verdict| format!("confirmed: {verdict}"),
+        |verdict| verdict,
     );
     text + &format!("{INDENT}{last}\n")
 }

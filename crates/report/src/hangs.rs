@@ -36,7 +36,7 @@ fn group_in_words(group: &HangGroup, findings: &Findings, style: &Style) -> Stri
     let all = style.command(&format!("show --run {example_run}"));
     let mut text = format!("{}  all threads: {all}\n", paragraph(&what, style.columns(), "  "));
     if let Some(confirmed) = &group.confirmed {
-        text.push_str(&format!("  confirmed: {}\n", words::confirmed(confirmed)));
+        text.push_str(&format!("  {}\n", words::confirmed(confirmed)));
     }
     if group.is_explained() {
         let again = style.command(&format!("reproduce --run {example_run}"));

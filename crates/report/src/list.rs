@@ -56,11 +56,11 @@ fn entry(finding: &Finding, number: usize, findings: &Findings, style: &Style) -
     lines.iter().zip(beginnings).map(|(line, before)| format!("{before}{line}\n")).collect()
 }
 
-/// What was not reached is as good as not tried.
+/// What was not reproduced is as good as not tried.
 fn verdict(finding: &Finding) -> Option<String> {
     let verdict = finding.confirmed?.verdict;
-    let is_known = verdict != Confirmation::NotReached;
-    is_known.then(|| format!("confirmed: {}", words::verdict(verdict)))
+    let is_known = verdict != Confirmation::NotReproduced;
+    is_known.then(|| words::verdict(verdict).to_owned())
 }
 
 fn figures(finding: &Finding, number: usize, findings: &Findings) -> String {

@@ -16,36 +16,31 @@ pub fn class(class: Class) -> &'static str {
     }
 }
 
-/// What forcing has shown, with its figures: `cause — forced 10 of 10 failed, inverted 0 of 10`.
+/// What experiments have shown, with their figures: `root cause: fails 10/10 when this order is forced, 0/10 when it is prevented`.
 pub fn confirmed(confirmed: &Confirmed) -> String {
     let Confirmed { forced_runs, forced_hits, forced_failures, .. } = confirmed;
     let verdict = verdict(confirmed.verdict);
-    if confirmed.verdict == Confirmation::NotReached {
-        return format!("{verdict} — the order came about in {forced_hits} of {forced_runs} runs");
+    if confirmed.verdict == Confirmation::NotReproduced {
+        return format!(
+            "{verdict}: the order was reached in {forced_hits} of {forced_runs} forced runs"
+        );
     }
-    let inverted = match confirmed.inverse_hits {
-        0 => "the inverse order never came about".to_owned(),
-        hits => format!("inverted {} of {hits}", confirmed.inverse_failures),
+    let prevented = match confirmed.inverse_hits {
+        0 => "it could not be prevented".to_owned(),
+        hits => format!("{}/{hits} when it is prevented", confirmed.inverse_failures),
     };
-    let besides = beside_the_cause(confirmed);
-    format!("{verdict} — forced {forced_failures} of {forced_hits} failed, {inverted}{besides}")
-}
-
-/// Why something is not the cause that seems to be by its own runs.
-fn beside_the_cause(confirmed: &Confirmed) -> String {
-    match (confirmed.harmless_runs, confirmed.needless_runs) {
-        (0, 0) => String::new(),
-        (0, runs) => format!(", {runs} failed by the cause without it"),
-        (runs, _) => format!(", {runs} passed with it when the cause was kept out"),
-    }
+    format!(
+        "{verdict}: fails {forced_failures}/{forced_hits} when this order is forced, {prevented}"
+    )
 }
 
 pub fn verdict(verdict: Confirmation) -> &'static str {
     match verdict {
-        Confirmation::Cause => "cause",
-        Confirmation::Contributes => "contributes",
-        Confirmation::Symptom => "symptom",
-        Confirmation::NotReached => "not reached",
+        Confirmation::Cause => "root cause confirmed",
+        Confirmation::Likely => "likely cause",
+        Confirmation::Related => "related",
+        Confirmation::Refuted => "refuted",
+        Confirmation::NotReproduced => "not reproduced",
     }
 }
 

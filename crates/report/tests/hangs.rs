@@ -65,9 +65,8 @@ fn how_runs_hung_comes_before_the_findings() {
             inverse_runs: 5,
             inverse_hits: 4,
             inverse_failures: 0,
-            whole_function: false,
-            harmless_runs: 0,
-            needless_runs: 0,
+            baseline_runs: 0,
+            baseline_failures: 0,
             verdict: Confirmation::Cause,
         }),
     };

@@ -254,9 +254,8 @@ fn an_order_that_no_run_had_and_others_that_were_tried() {
         inverse_runs: 10,
         inverse_hits: 9,
         inverse_failures: 0,
-        whole_function: false,
-        harmless_runs: 0,
-        needless_runs: 0,
+        baseline_runs: 0,
+        baseline_failures: 0,
         verdict: Confirmation::Cause,
     };
     let forced = Finding {
@@ -318,7 +317,7 @@ fn the_list_comes_first_and_the_next_command_last() {
 
 /// Five runs of each kind.
 fn tried(verdict: Confirmation, forced_failures: u32, inverse_failures: u32) -> Option<Confirmed> {
-    let hits = if verdict == Confirmation::NotReached { 0 } else { 5 };
+    let hits = if verdict == Confirmation::NotReproduced { 0 } else { 5 };
     Some(Confirmed {
         forced_runs: 5,
         forced_hits: hits,
@@ -326,39 +325,28 @@ fn tried(verdict: Confirmation, forced_failures: u32, inverse_failures: u32) -> 
         inverse_runs: 5,
         inverse_hits: hits,
         inverse_failures,
-        whole_function: false,
-        harmless_runs: 0,
-        needless_runs: 0,
+        baseline_runs: 0,
+        baseline_failures: 0,
         verdict,
     })
 }
 
 #[test]
-fn what_only_seemed_to_be_the_cause_says_why_it_is_not() {
-    let with = |harmless_runs, needless_runs| {
-        let mut three = three();
-        let tried = tried(Confirmation::Contributes, 5, 0).unwrap();
-        three.findings[0].confirmed = Some(Confirmed { harmless_runs, needless_runs, ..tried });
-        shown(&three, 200)
-    };
-    assert!(with(4, 0).contains("inverted 0 of 5, 4 passed with it when the cause was kept out"));
-    assert!(with(0, 3).contains("inverted 0 of 5, 3 failed by the cause without it"));
-}
-
-#[test]
 fn what_was_confirmed_is_in_the_list_and_in_the_head() {
     let mut three = three();
-    three.findings[0].confirmed = tried(Confirmation::Symptom, 0, 0);
-    three.findings[1].confirmed = tried(Confirmation::NotReached, 0, 0);
+    three.findings[0].confirmed = tried(Confirmation::Refuted, 0, 0);
+    three.findings[1].confirmed = tried(Confirmation::NotReproduced, 0, 0);
     three.findings[2].confirmed = tried(Confirmation::Cause, 5, 0);
     three.order_by_confirmation();
     let text = shown(&three, 80);
     let (list, in_full) = text.split_once("====").unwrap();
     insta::assert_snapshot!("confirmed_list", list);
-    assert!(in_full.contains("confirmed: cause — forced 5 of 5 failed, inverted 0 of 5\n"));
+    assert!(in_full.contains(
+        "root cause confirmed: fails 5/5 when this order is forced, 0/5 when it is prevented\n"
+    ));
     assert!(text.contains("Finding 1 of 3") && !text.contains("Finding 2 of 3"), "only the cause");
     let second = one(&three, 2, &style(80)).unwrap();
-    assert!(second.contains("confirmed: not reached — the order came about in 0 of 5 runs\n"));
+    assert!(second.contains("not reproduced: the order was reached in 0 of 5 forced runs\n"));
 }
 
 #[test]

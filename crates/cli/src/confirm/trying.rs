@@ -1,30 +1,32 @@
-//! Forces findings and their inverse orders, one after the other.
+//! Makes experiments on findings and hangs.
 //!
-//! Takes   findings, and how the program is run.      Gives  them with verdicts, in the order of these.
-//! Misses  a cause that neither leads one of the leading findings nor supports it as strongly as its leader.
+//! Takes   findings, and how the program is run.      Gives  them with verdicts, the root cause first.
+//! Misses  a cause that is neither a finding nor an alternative to one.
 //!
-//! Where the pattern in front of a finding is not the cause, its understudies are tried: what fails together cannot be told apart by
-//! watching, but by forcing it. The one that is the cause takes the lead.
-
-mod understudies;
-mod whole;
+//! Hangs are tried one after the other. Findings and their alternatives compete (`unpick_forcing::decide`): what fails together
+//! cannot be told apart by watching, but by forcing it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_findings::{Confirmation, Confirmed, Finding, Findings};
+use unpick_engine::{Proposal, apply, candidates, propose};
+use unpick_findings::{Alternative, Confirmation, Confirmed, Findings};
+use unpick_forcing::{Decision, Rate, Settings, decide};
 use unpick_problem::Problem;
-use unpick_reproduce::{Plan, Trials};
+use unpick_reproduce::{Plan, Trials, confirmation};
 
-use super::rivals;
+use super::failures::Failures;
+use super::laboratory::Laboratory;
 use crate::calibration::calibrated;
 use crate::forcing::{Forcing, PlanOptions};
 use crate::reproduce::{Tally, plan_of_hang, repeat};
 use crate::terminal;
 
-/// Scores this close are told apart by one run or two.
-const NEARLY: f64 = 0.05;
+/// At most this many orders compete.
+const MAX_PROPOSALS: usize = 24;
+/// Runs of each kind in the first round.
+const FIRST_ROUND: u32 = 5;
 
 /// A finding that was tried.
 pub struct Tried {
@@ -32,19 +34,8 @@ pub struct Tried {
     pub what: String,
     pub trials: Trials,
     pub confirmed: Confirmed,
-    /// What stood in the way, if it was never reached; why it is not the cause, if it seemed to be.
+    /// What stood in the way, if it was never reached.
     pub remark: Option<String>,
-    /// Which of the findings; none: a hang.
-    pub finding: Option<usize>,
-    pub plans: Option<Plans>,
-}
-
-/// What a finding was tried by.
-#[derive(Clone)]
-pub struct Plans {
-    pub forced: Plan,
-    /// Under which it does not come about.
-    pub inverse: Plan,
 }
 
 impl Tried {
@@ -68,27 +59,67 @@ pub struct Trying<'a> {
     pub runs: u32,
     pub until: Option<Instant>,
     pub quiet: bool,
-    /// Findings that can take the place of one.
-    pub understudies: &'a dyn Fn(&Finding) -> Result<Vec<Finding>, Problem>,
+    pub evidence: &'a HuntEvidence<'a>,
+}
+
+/// What the runs of a hunt say beside its findings.
+#[derive(Default)]
+pub struct HuntEvidence<'a> {
+    /// Findings that can take the place of others.
+    pub alternatives: Option<&'a dyn Fn() -> Result<Vec<Alternative>, Problem>>,
+    pub failures: Failures,
+    /// Runs without delays.
+    pub baseline: Rate,
 }
 
 impl Trying<'_> {
-    /// Tries the leading findings and hangs, and orders the findings by what came of it.
+    /// Tries the leading hangs and findings, and orders both by what was measured.
     pub fn try_all(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
         let mut plain = None;
         let mut tried = self.try_hangs(findings, &mut plain)?;
-        for (at, finding) in findings.findings.iter_mut().enumerate().take(self.top) {
-            if self.may_go_on() {
-                let one = self.try_finding(at, finding, &mut plain)?;
-                finding.confirmed = one.confirmed();
-                tried.push(one);
-            }
+        if !findings.hangs_explain_all() && self.may_go_on() {
+            tried.extend(self.try_findings(findings)?);
         }
-        self.try_whole(&mut tried, &mut findings.findings)?;
-        self.try_others_for(&mut tried, findings, &mut plain)?;
-        rivals::settle(self, &mut findings.findings, &mut tried)?;
         findings.order_by_confirmation();
         Ok(tried)
+    }
+
+    /// Lets findings and their alternatives compete.
+    fn try_findings(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
+        let proposals = self.proposals(findings);
+        let bar = terminal::progress_bar(0, self.quiet);
+        bar.set_prefix("experiments");
+        let mut laboratory = Laboratory::new(
+            self.forcing,
+            self.plan,
+            &proposals,
+            self.evidence.failures.clone(),
+            self.time_left(),
+            bar.clone(),
+        );
+        let candidates = candidates(&proposals, &findings.runs);
+        let decision = decide(&candidates, &mut laboratory, &self.settings())?;
+        bar.finish_and_clear();
+        let tried = rows(&proposals, &decision);
+        apply(findings, proposals, &decision);
+        Ok(tried)
+    }
+
+    /// Of the leading findings, and what could lead them. Runs that are gone, or cannot be read any more, have no alternatives.
+    fn proposals(&self, findings: &Findings) -> Vec<Proposal> {
+        let alternatives = self.evidence.alternatives.map(|find| find().unwrap_or_default());
+        let mut proposals = propose(findings, alternatives.unwrap_or_default(), MAX_PROPOSALS);
+        proposals.retain(|proposal| proposal.place < self.top);
+        proposals
+    }
+
+    fn settings(&self) -> Settings {
+        let first = FIRST_ROUND.min(self.runs);
+        Settings {
+            rounds: [first, self.runs, self.runs],
+            baseline: self.evidence.baseline,
+            ..Settings::default()
+        }
     }
 
     fn try_hangs(
@@ -118,17 +149,6 @@ impl Trying<'_> {
         self.try_one(format!("deadlock {number}"), plan, &mut None)
     }
 
-    fn try_finding(
-        &self,
-        at: usize,
-        finding: &Finding,
-        plain: &mut Option<Tally>,
-    ) -> Result<Tried, Problem> {
-        let what = format!("{}  {}", at + 1, finding.pattern);
-        let tried = self.try_one(what, Plan::of_finding(finding), plain)?;
-        Ok(Tried { finding: Some(at), ..tried })
-    }
-
     pub fn may_go_on(&self) -> bool {
         !self.forcing.is_stopped() && self.until.is_none_or(|until| Instant::now() < until)
     }
@@ -149,8 +169,6 @@ impl Trying<'_> {
                 trials: Trials::default(),
                 confirmed: Trials::default().confirmed(),
                 remark: Some(problem.to_string()),
-                finding: None,
-                plans: None,
             },
         };
         bar.finish_and_clear();
@@ -199,8 +217,7 @@ impl Trying<'_> {
         let trials = self.trials(&forced, &inverse, plain, bar)?;
         let remark = (forced.hits == 0).then(|| forced.obstacle(&plan).to_string());
         let confirmed = trials.confirmed();
-        let plans = Some(Plans { forced: plan, inverse: inverse_plan });
-        Ok(Tried { what, trials, confirmed, remark, finding: None, plans })
+        Ok(Tried { what, trials, confirmed, remark })
     }
 
     /// The inverse of a plan, which waits where it was best to wait.
@@ -217,4 +234,26 @@ impl Trying<'_> {
     pub(super) fn time_left(&self) -> Option<Duration> {
         self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
+}
+
+/// A row for each proposal that was tried.
+fn rows(proposals: &[Proposal], decision: &Decision) -> Vec<Tried> {
+    let row = |(proposal, judged): (&Proposal, &unpick_forcing::Judged)| {
+        let verdict = judged.verdict?;
+        let (forced, prevented) = judged.measured.best();
+        let trials = Trials {
+            forced_runs: forced.runs,
+            forced_hits: forced.reached.runs,
+            forced_failures: forced.reached.failures,
+            inverse_runs: prevented.runs,
+            inverse_hits: prevented.reached.runs,
+            inverse_failures: prevented.reached.failures,
+            plain_runs: decision.baseline.runs,
+            plain_failures: decision.baseline.failures,
+        };
+        let confirmed = Confirmed { verdict: confirmation(verdict), ..trials.confirmed() };
+        let what = format!("{}  {}", proposal.place + 1, proposal.finding.pattern);
+        Some(Tried { what, trials, confirmed, remark: None })
+    };
+    proposals.iter().zip(&decision.judged).filter_map(row).collect()
 }

@@ -41,7 +41,16 @@ impl Forcing {
     }
 
     /// Its code. Of a script that is its interpreter, which has none that matters: the program it starts counts as a library then.
-    pub fn program(&self) -> Result<Program, Problem> {
+    pub fn program(&self) -> Result<&Program, Problem> {
+        if let Some(program) = self.program.get() {
+            return Ok(program);
+        }
+        let program = self.open_program()?;
+        Ok(self.program.get_or_init(|| program))
+    }
+
+    /// The same, for who changes it.
+    pub fn open_program(&self) -> Result<Program, Problem> {
         let executable = self.executable()?;
         Program::open(&interpreter_of(&executable).unwrap_or(executable))
     }
@@ -50,7 +59,7 @@ impl Forcing {
     pub fn completed(&self, plan: Plan) -> Plan {
         // What cannot be read here is run all the same: the plan then knows less.
         match self.program() {
-            Ok(program) => plan.with_copies(&program).completed(&program),
+            Ok(program) => plan.with_copies(program).completed(program),
             Err(_) => plan,
         }
     }

@@ -17,7 +17,7 @@ use unpick_reproduce::Plan;
 use unpick_run_store::{Store, StoredRun};
 
 use crate::conclude::{View, no_findings, unseen_orders_of};
-use crate::confirm::{self, Trying};
+use crate::confirm::{self, HuntEvidence, Trying};
 use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
 use crate::hints;
 use crate::hunt::course::Course;
@@ -178,13 +178,13 @@ impl Trial {
             runs: confirm::USUAL_RUNS,
             until: course.until().map(|until| until.max(at_least)),
             quiet: course.progress().is_quiet(),
-            understudies: &|_| Ok(Vec::new()),
+            evidence: &HuntEvidence::default(),
         };
         let mut alone = Findings { findings: vec![order], ..self.nothing.clone() };
         trying.try_all(&mut alone)?;
         let Some(order) = alone.findings.pop() else { return Ok(None) };
         let verdict = order.confirmed.map(|confirmed| confirmed.verdict);
-        if matches!(verdict, Some(Confirmation::Cause | Confirmation::Contributes)) {
+        if matches!(verdict, Some(Confirmation::Cause | Confirmation::Likely)) {
             self.found.push(order);
         }
         Ok(verdict)

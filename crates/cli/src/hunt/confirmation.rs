@@ -9,13 +9,11 @@ use unpick_findings::Findings;
 use unpick_problem::Problem;
 use unpick_runner::Invocation;
 
-use crate::conclude::understudies_of;
-use crate::confirm::{Trying, USUAL_TOP};
+use crate::conclude::alternatives_of;
+use crate::confirm::{Failures, HuntEvidence, Trying, USUAL_RUNS, baseline_of};
 use crate::forcing::{Forcing, Hunted, PlanOptions};
 use crate::hunt::course::Course;
 
-/// Of each kind: enough to tell always from never.
-const RUNS: u32 = 5;
 const MOST_TIME: Duration = Duration::from_secs(30);
 /// Where no time was given, and the hunt was short.
 const LEAST_TIME: Duration = Duration::from_secs(10);
@@ -57,15 +55,21 @@ impl Confirmation {
         let most = self.time / SHARE_OF_RUN;
         let formula = findings.formula.clone();
         let forcing = Forcing::of_hunt(store.folder(), &hunted, invocation, most)?;
+        let alternatives = || alternatives_of(store, &runs, &formula);
+        let evidence = HuntEvidence {
+            alternatives: Some(&alternatives),
+            failures: Failures::of_runs(&runs),
+            baseline: baseline_of(&runs),
+        };
         let trying = Trying {
             forcing: &forcing,
             store: store.folder(),
             plan: &PlanOptions::default(),
-            top: USUAL_TOP,
-            runs: RUNS,
+            top: usize::MAX,
+            runs: USUAL_RUNS,
             until: Some(Instant::now() + self.time),
             quiet: self.quiet,
-            understudies: &|finding| understudies_of(store, &runs, &formula, finding),
+            evidence: &evidence,
         };
         trying.try_all(findings).map(|_| ())
     }

@@ -6,12 +6,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use unpick_findings::{CandidateDeadlock, Finding, ForcedRace, RaceFinding, RaceMark};
+use unpick_findings::{CandidateDeadlock, ForcedRace, RaceFinding, RaceMark};
 use unpick_problem::Problem;
 use unpick_reproduce::Plan;
 
 use super::kept::Report;
-use crate::confirm::Trying;
+use crate::confirm::{HuntEvidence, Trying};
 use crate::deadlocks;
 use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
 use crate::race_orders;
@@ -87,7 +87,7 @@ impl<'a> Confirming<'a> {
             runs: RUNS,
             until: Some(self.until),
             quiet: self.quiet,
-            understudies: &|_: &Finding| Ok(Vec::new()),
+            evidence: &HuntEvidence::default(),
         })
     }
 }

@@ -40,11 +40,7 @@ impl Tally {
         }
         self.time += run.duration;
         let has_failed = run.label == Label::Fail;
-        let is_hit = plan.is_some_and(|plan| {
-            is_hit(plan, &run.outcome)
-                || run.is_shown
-                || has_failed && is_cut_short(plan, &run.outcome)
-        });
+        let is_hit = plan.is_some_and(|plan| is_reached(plan, run));
         self.hits += u32::from(is_hit);
         if has_failed {
             self.failed += 1;
@@ -182,6 +178,12 @@ impl Tally {
         });
         serde_json::to_string_pretty(&value).expect("plain values can always be written")
     }
+}
+
+/// Whether what was asked for happened in a run.
+pub fn is_reached(plan: &Plan, run: &ForcedRun) -> bool {
+    let has_failed = run.label == Label::Fail;
+    is_hit(plan, &run.outcome) || run.is_shown || has_failed && is_cut_short(plan, &run.outcome)
 }
 
 fn is_hit(plan: &Plan, outcome: &Outcome) -> bool {

@@ -5,20 +5,27 @@ use crate::confirmed::{Confirmation, Confirmed};
 use crate::finding::Findings;
 
 impl Findings {
+    /// Whether every failing run is a hang that is understood: nothing else needs an explanation then.
+    pub fn hangs_explain_all(&self) -> bool {
+        let explained = self.hangs.iter().filter(|hang| hang.is_explained());
+        let failed: u32 = explained.map(|hang| hang.failed_runs).sum();
+        self.runs.failed > 0 && failed >= self.runs.failed && self.leading_hang().is_some()
+    }
+
     /// The hang that explains failures, at least half of them. Patterns of accesses that go with a hang do not: unless one was
     /// confirmed as the cause, they come after it.
     pub fn leading_hang(&self) -> Option<&HangGroup> {
         let is_cause = |confirmed: Option<Confirmed>| {
             confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Cause)
         };
-        let is_symptom = |hang: &HangGroup| {
-            hang.confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Symptom)
+        let is_refuted = |hang: &HangGroup| {
+            hang.confirmed.is_some_and(|confirmed| confirmed.verdict == Confirmation::Refuted)
         };
         let has_cause = self.findings.first().is_some_and(|first| is_cause(first.confirmed));
         self.hangs.iter().find(|hang| {
             hang.is_explained()
                 && 2 * hang.failed_runs >= self.runs.failed
-                && !is_symptom(hang)
+                && !is_refuted(hang)
                 && (is_cause(hang.confirmed) || !has_cause)
         })
     }
@@ -37,9 +44,8 @@ mod tests {
             inverse_runs: 5,
             inverse_hits: 5,
             inverse_failures: 0,
-            whole_function: false,
-            harmless_runs: 0,
-            needless_runs: 0,
+            baseline_runs: 0,
+            baseline_failures: 0,
             verdict,
         });
         HangGroup {
@@ -65,9 +71,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hang_that_is_not_explained_or_only_a_symptom_does_not_lead() {
+    fn a_hang_that_is_not_explained_or_refuted_does_not_lead() {
         let unknown = HangGroup { lost_notification: false, ..hang(9, None) };
         assert_eq!(leading(vec![unknown]), None);
-        assert_eq!(leading(vec![hang(9, Some(Confirmation::Symptom))]), None);
+        assert_eq!(leading(vec![hang(9, Some(Confirmation::Refuted))]), None);
     }
 }

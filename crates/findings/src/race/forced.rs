@@ -57,7 +57,7 @@ pub struct ForcedOrder {
 impl ForcedOrder {
     fn makes_it_fail(&self) -> bool {
         let verdict = self.confirmed.map(|confirmed| confirmed.verdict);
-        matches!(verdict, Some(Confirmation::Cause | Confirmation::Contributes))
+        matches!(verdict, Some(Confirmation::Cause | Confirmation::Likely))
     }
 
     /// Whether it fails now and then, and its inverse never did.
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_fails_in_any_order_is_not_because_of_the_race() {
-        let failing = judged(order(&["R", "W"], 10, 10, 4), 10, Confirmation::Symptom);
+        let failing = judged(order(&["R", "W"], 10, 10, 4), 10, Confirmation::Refuted);
         let forced = ForcedRace::new(vec![failing, order(&["W", "R"], 10, 10, 0)]);
         assert_eq!((forced.mark, forced.failing_order()), (RaceMark::FailsAnyway, None));
         assert!(forced.sentence.contains("4 of 10 in which R, then W did"), "{}", forced.sentence);
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_fails_now_and_then_and_never_inverted_is_left_open() {
-        let mut failing = judged(order(&["R", "W"], 10, 10, 3), 10, Confirmation::Symptom);
+        let mut failing = judged(order(&["R", "W"], 10, 10, 3), 10, Confirmation::Refuted);
         failing.confirmed.as_mut().unwrap().inverse_failures = 0;
         let forced = ForcedRace::new(vec![failing]);
         assert_eq!((forced.mark, forced.failing_order()), (RaceMark::Undecided, None));

@@ -20,7 +20,7 @@ pub fn order(steps: &[&str], runs: u32, hits: u32, failures: u32) -> ForcedOrder
 
 /// The same with a verdict, which needs its inverse as well.
 pub fn judged(order: ForcedOrder, inverse_hits: u32, verdict: Confirmation) -> ForcedOrder {
-    let inverse_failures = if verdict == Confirmation::Symptom { inverse_hits } else { 0 };
+    let inverse_failures = if verdict == Confirmation::Refuted { inverse_hits } else { 0 };
     let confirmed = Confirmed {
         forced_runs: order.runs,
         forced_hits: order.hits,
@@ -28,9 +28,8 @@ pub fn judged(order: ForcedOrder, inverse_hits: u32, verdict: Confirmation) -> F
         inverse_runs: order.runs,
         inverse_hits,
         inverse_failures,
-        whole_function: false,
-        harmless_runs: 0,
-        needless_runs: 0,
+        baseline_runs: 0,
+        baseline_failures: 0,
         verdict,
     };
     ForcedOrder { confirmed: Some(confirmed), ..order }

@@ -1,0 +1,86 @@
+//! Which finding is the root cause: statistics propose, experiments decide.
+//!
+//! Takes   findings in the order of their scores, and alternatives to each.
+//! Gives   proposals for `unpick_forcing::decide`, and findings in the order that its decision gives them.
+
+use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin, Runs};
+use unpick_forcing::{Candidate, Decision, Judged};
+use unpick_reproduce::confirmation;
+
+/// A candidate for the root cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    pub finding: Finding,
+    /// The place of the finding in the list that it is, or could lead.
+    pub place: usize,
+}
+
+/// The findings and their alternatives, the best prior first, at most `max`; of equals those that lead already.
+pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) -> Vec<Proposal> {
+    let listed = findings.findings.iter().cloned().enumerate();
+    let mut proposals: Vec<Proposal> =
+        listed.map(|(place, finding)| Proposal { finding, place }).collect();
+    let place_of = |of: &Finding| findings.findings.iter().position(|listed| listed.is_same(of));
+    proposals.extend(alternatives.into_iter().filter_map(|alternative| {
+        let place = place_of(&alternative.of)?;
+        Some(Proposal { finding: alternative.finding, place })
+    }));
+    proposals.sort_by(|one, other| other.finding.score.total_cmp(&one.finding.score));
+    proposals.truncate(max);
+    proposals
+}
+
+/// The proposals as the search knows them.
+pub fn candidates(proposals: &[Proposal], runs: &Runs) -> Vec<Candidate> {
+    let of = |Proposal { finding, .. }: &Proposal| Candidate {
+        prior: finding.score,
+        coverage: coverage(finding, runs),
+    };
+    proposals.iter().map(of).collect()
+}
+
+/// The share of the failing runs that have it. What was found by forcing it explains the runs that failed by it.
+fn coverage(finding: &Finding, runs: &Runs) -> f64 {
+    match finding.origin {
+        Origin::Forced => 1.0,
+        Origin::Correlated => f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
+    }
+}
+
+/// Puts verdicts to findings; who leads by the decision comes first, in the place of the finding that it belongs to.
+pub fn apply(findings: &mut Findings, proposals: Vec<Proposal>, decision: &Decision) {
+    for (at, proposal) in proposals.into_iter().enumerate() {
+        let confirmed = confirmed(&decision.judged[at], decision);
+        let listed = &mut findings.findings[proposal.place];
+        if decision.leader == Some(at) {
+            *listed = Finding { confirmed, rank: listed.rank, ..proposal.finding };
+        } else if listed.is_same(&proposal.finding) {
+            listed.confirmed = confirmed;
+        }
+    }
+    let leads = decision.leader.and_then(|at| confirmed(&decision.judged[at], decision));
+    findings.order_by_confirmation();
+    // A measured effect says more than any correlation, also where it is too small to be sure.
+    let leader =
+        findings.findings.iter().position(|finding| leads.is_some() && finding.confirmed == leads);
+    if let Some(leader) = leader {
+        findings.findings[..=leader].rotate_right(1);
+    }
+}
+
+/// As a finding keeps it; none: it was not tried.
+fn confirmed(judged: &Judged, decision: &Decision) -> Option<Confirmed> {
+    let verdict = judged.verdict?;
+    let (forced, prevented) = judged.measured.best();
+    Some(Confirmed {
+        forced_runs: forced.runs,
+        forced_hits: forced.reached.runs,
+        forced_failures: forced.reached.failures,
+        inverse_runs: prevented.runs,
+        inverse_hits: prevented.reached.runs,
+        inverse_failures: prevented.reached.failures,
+        baseline_runs: decision.baseline.runs,
+        baseline_failures: decision.baseline.failures,
+        verdict: confirmation(verdict),
+    })
+}
