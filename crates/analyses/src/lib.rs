@@ -31,5 +31,5 @@ pub mod unseen_orders;
 
 pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, RunPatterns};
 pub use knowledge::{Knowledge, State};
-pub use ranking::{Conclusion, Formula, LabelledRun, conclude};
+pub use ranking::{Conclusion, Formula, LabelledRun, conclude, conclude_with};
 pub use unseen_orders::{Unseen, UnseenOrder, UnseenOrders};

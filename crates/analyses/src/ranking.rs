@@ -21,7 +21,7 @@ mod tally;
 
 pub use code_book::CodeBook;
 pub(crate) use code_book::Translation;
-pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude};
+pub use conclusion::{Conclusion, LabelledRun, Ranked, RunCounts, conclude, conclude_with};
 pub(crate) use evidence::example_of;
 pub use evidence::{
     Evidence, Example, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory, accesses_of,
@@ -31,4 +31,4 @@ pub use formula::{Counts, Formula};
 pub(crate) use reading::CodeReading;
 pub use run_set::RunSet;
 pub use study::StudyFigures;
-pub use tally::PatternKey;
+pub use tally::{InExperiments, PatternKey};

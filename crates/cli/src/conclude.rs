@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use unpick_analyses::communication::{self, GraphOptions, RunGraphs};
 use unpick_analyses::interleaving_patterns::Mode;
 use unpick_analyses::{
-    Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude,
+    Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude_with,
 };
 use unpick_events::Label;
 use unpick_findings::{
@@ -127,9 +127,20 @@ pub fn names_of_files() -> &'static CodeNames {
     &NAMES
 }
 
+/// The patterns of a run, without its communication graphs.
+pub fn patterns_in(folder: &Path, options: Options) -> Result<RunPatterns, Problem> {
+    let run = Run::open(folder)?;
+    let mut collector = Collector::new(options);
+    for recording in run.recordings() {
+        let recording = recording?;
+        collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
+    }
+    Ok(collector.finish())
+}
+
 /// The findings of these runs of a store.
 pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
-    let conclusion = conclude_over(runs, view.options(), view.formula)?;
+    let conclusion = conclude_over(runs, &[], view.options(), view.formula)?;
     let imported = names_in(store.folder())?;
     let hangs = hangs_of(runs)?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
@@ -138,20 +149,46 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     Ok(add_to(described, runs, &stored_graphs, &names, &choices))
 }
 
+/// Findings, and what else could lead them.
+pub struct Reranked {
+    /// Without hangs and reconstructions.
+    pub findings: Findings,
+    pub alternatives: Vec<Alternative>,
+}
+
+/// How the patterns of a hunt were collected; none: it has no run that can be used.
+pub fn options_of(runs: &[StoredRun]) -> Result<Option<Options>, Problem> {
+    let usable = runs.iter().find(|run| run.label() != Label::Unusable);
+    usable.map(|run| read_patterns(&run.folder).map(|patterns| patterns.options)).transpose()
+}
+
+/// The findings of these runs, scored over the experiments as well. `formula` is that of the hunt.
+pub fn reranked(
+    store: &Store,
+    runs: &[StoredRun],
+    experiments: &[(Label, RunPatterns)],
+    options: Options,
+    formula: &str,
+) -> Result<Reranked, Problem> {
+    let formula = Formula::from_name(formula).unwrap_or_default();
+    let conclusion = conclude_over(runs, experiments, options, formula)?;
+    let imported = names_in(store.folder())?;
+    let names = ProgramNames::new(imported.as_ref(), &NAMES);
+    let choices = choices_in(store);
+    Ok(Reranked {
+        findings: describe(&conclusion, &names, &choices),
+        alternatives: alternatives(&conclusion, &names, &choices),
+    })
+}
+
 /// Findings that can take the place of the listed ones: the same cause, led by another pattern. `formula` is that of their scores.
 pub fn alternatives_of(
     store: &Store,
     runs: &[StoredRun],
     formula: &str,
 ) -> Result<Vec<Alternative>, Problem> {
-    let usable = runs.iter().find(|run| run.label() != Label::Unusable);
-    let (Some(run), Some(formula)) = (usable, Formula::from_name(formula)) else {
-        return Ok(Vec::new());
-    };
-    let conclusion = conclude_over(runs, read_patterns(&run.folder)?.options, formula)?;
-    let imported = names_in(store.folder())?;
-    let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    Ok(alternatives(&conclusion, &names, &choices_in(store)))
+    let Some(options) = options_of(runs)? else { return Ok(Vec::new()) };
+    Ok(reranked(store, runs, &[], options, formula)?.alternatives)
 }
 
 pub fn choices() -> Choices {
@@ -210,6 +247,7 @@ pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, P
 
 fn conclude_over(
     runs: &[StoredRun],
+    experiments: &[(Label, RunPatterns)],
     options: Options,
     formula: Formula,
 ) -> Result<Conclusion, Problem> {
@@ -236,7 +274,7 @@ fn conclude_over(
             read: OnceCell::new(),
         },
     });
-    let conclusion = conclude(labelled, formula)?;
+    let conclusion = conclude_with(labelled, experiments, formula)?;
     // A file that could be read a moment ago: somebody has removed it.
     failed.take().map_or(Ok(conclusion), Err)
 }

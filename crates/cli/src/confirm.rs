@@ -21,7 +21,7 @@ use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
 use unpick_run_store::{Store, StoredRun};
 
-use crate::conclude::alternatives_of;
+use crate::conclude::{options_of, reranked};
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::output::findings::{print, store_findings, write_findings, write_json};
@@ -33,6 +33,7 @@ use crate::record::store_option;
 use crate::show::{self, FINDINGS_FILE};
 
 pub use failures::Failures;
+pub use laboratory::Rerank;
 pub use trying::{HuntEvidence, Tried, Trying};
 
 pub const HELP: &str = "\
@@ -106,9 +107,12 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
     let forcing = confirm.program.forcing()?;
     let formula = findings.formula.clone();
     let runs = Store::at(store).runs_of_hunt(None)?;
-    let alternatives = || alternatives_of(&Store::at(store), &runs, &formula);
+    let options = options_of(&runs).ok().flatten();
+    let rank = |experiments: &[_]| {
+        reranked(&Store::at(store), &runs, experiments, options.unwrap_or_default(), &formula)
+    };
     let evidence = HuntEvidence {
-        alternatives: Some(&alternatives),
+        rerank: options.map(|options| Rerank { options, rank: &rank }),
         failures: Failures::of_runs(&runs),
         baseline: baseline_of(&runs),
     };
@@ -122,10 +126,7 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
 /// How often runs of a hunt failed in which nothing was delayed.
 pub fn baseline_of(runs: &[StoredRun]) -> Rate {
     let mut baseline = Rate::default();
-    let is_plain = |run: &&StoredRun| {
-        let options = &run.info.options;
-        options.delay_access_ppm + options.delay_sync_ppm + options.delay_start_ppm == 0
-    };
+    let is_plain = |run: &&StoredRun| run.info.options.has_no_delays();
     for run in runs.iter().filter(is_plain).filter(|run| run.label() != Label::Unusable) {
         baseline.add(run.label() == Label::Fail);
     }

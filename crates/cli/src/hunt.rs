@@ -3,7 +3,7 @@
 //! Takes   a command, what counts as failing, a budget.
 //! Gives   labelled runs in the store, `findings.json`, the ranked findings, and an exit code that tells.
 //! Misses  what the delays it tries never bring about.
-//! Cost    the runs; condensing each takes less than the run itself; at most 30 s to confirm the leading findings.
+//! Cost    the runs; condensing each takes less than the run itself; experiments on the findings within the time that is given.
 
 mod active;
 mod budget;
@@ -18,7 +18,7 @@ mod torn;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use unpick_findings::Findings;
@@ -57,8 +57,8 @@ that belong together are torn apart before others are tried.
 With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
 whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.
 
-The orders of the leading findings are forced afterwards, and inverted, to see which is the cause (see unpick confirm): for at most 30 s and
-within --time; --no-confirm leaves that out.
+Afterwards experiments decide which finding is the root cause (see unpick confirm): its order is forced and prevented. A part of --time is
+reserved for that; --no-confirm leaves it out.
 
 Delays of all kinds are tried in turn; with --delay-access, --delay-sync or --delay-start only those that are asked for.
 
@@ -236,7 +236,7 @@ impl Hunt {
     }
 
     fn confirmation(&self, course: &Course<'_>) -> Confirmation {
-        let left = self.time.map(|time| time.saturating_sub(course.elapsed()));
+        let left = course.until().map(|until| until.saturating_duration_since(Instant::now()));
         Confirmation {
             time: confirmation::time(left, course.elapsed()),
             quiet: self.quiet || self.json_lines,

@@ -20,7 +20,8 @@ pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) 
     let listed = findings.findings.iter().cloned().enumerate();
     let mut proposals: Vec<Proposal> =
         listed.map(|(place, finding)| Proposal { finding, place }).collect();
-    let place_of = |of: &Finding| findings.findings.iter().position(|listed| listed.is_same(of));
+    let place_of =
+        |of: &Finding| findings.findings.iter().position(|listed| listed.is_same_order(of));
     proposals.extend(alternatives.into_iter().filter_map(|alternative| {
         let place = place_of(&alternative.of)?;
         Some(Proposal { finding: alternative.finding, place })
@@ -28,6 +29,24 @@ pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) 
     proposals.sort_by(|one, other| other.finding.score.total_cmp(&one.finding.score));
     proposals.truncate(max);
     proposals
+}
+
+/// Proposals made again from findings that were ranked again: the known ones keep their places and get their new scores, new ones follow,
+/// at most `max` in all. A known one that is no longer proposed correlates no more: its score is 0.
+pub fn repropose(known: &mut Vec<Proposal>, again: Vec<Proposal>, max: usize) {
+    for proposal in known.iter_mut() {
+        let new = again.iter().find(|new| new.finding.is_same_order(&proposal.finding));
+        match new {
+            Some(new) => *proposal = new.clone(),
+            None => proposal.finding.score = 0.0,
+        }
+    }
+    for new in again {
+        let is_known = known.iter().any(|known| known.finding.is_same_order(&new.finding));
+        if !is_known && known.len() < max {
+            known.push(new);
+        }
+    }
 }
 
 /// The proposals as the search knows them.
@@ -51,10 +70,10 @@ fn coverage(finding: &Finding, runs: &Runs) -> f64 {
 pub fn apply(findings: &mut Findings, proposals: Vec<Proposal>, decision: &Decision) {
     for (at, proposal) in proposals.into_iter().enumerate() {
         let confirmed = confirmed(&decision.judged[at], decision);
-        let listed = &mut findings.findings[proposal.place];
+        let Some(listed) = findings.findings.get_mut(proposal.place) else { continue };
         if decision.leader == Some(at) {
             *listed = Finding { confirmed, rank: listed.rank, ..proposal.finding };
-        } else if listed.is_same(&proposal.finding) {
+        } else if listed.is_same_order(&proposal.finding) {
             listed.confirmed = confirmed;
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Findings};
+use crate::finding::{AccessKind, Finding, Findings};
 use crate::hang::HangGroup;
 
 /// Runs under a schedule, counted.
@@ -91,15 +91,21 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Whether two findings are about the same order of the same code, whatever run shows it.
+    pub fn is_same_order(&self, other: &Finding) -> bool {
+        self.pattern == other.pattern && code_of(self) == code_of(other)
+    }
+}
+
 /// Of the same run, with the same accesses. Names may be others: they are told apart by code.
 pub(crate) fn is_same(one: &Finding, other: &Finding) -> bool {
-    let code = |finding: &Finding| {
-        let accesses = finding.accesses.iter();
-        let code = accesses.map(|access| (access.role, access.kind, access.code.offset.clone()));
-        code.collect::<Vec<_>>()
-    };
-    (one.example_run, &one.pattern) == (other.example_run, &other.pattern)
-        && code(one) == code(other)
+    one.example_run == other.example_run && one.is_same_order(other)
+}
+
+fn code_of(finding: &Finding) -> Vec<(u8, AccessKind, &str)> {
+    let accesses = finding.accesses.iter();
+    accesses.map(|access| (access.role, access.kind, access.code.offset.as_str())).collect()
 }
 
 fn place_of(confirmed: Option<Confirmed>) -> u8 {

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::active::Active;
+use crate::certainty::Certainty;
 use crate::confirmed::Confirmed;
 use crate::correlated::FindingCorrelation;
 use crate::hang::HangGroup;
@@ -266,6 +267,14 @@ pub struct Study {
     pub access_window: Option<u32>,
 }
 
+/// As it is written: with what follows from the rest, for those who do not want to know how.
+#[derive(Serialize)]
+struct Written<'f> {
+    #[serde(flatten)]
+    findings: &'f Findings,
+    certainty: Certainty,
+}
+
 /// What every version has.
 #[derive(Deserialize)]
 struct Form {
@@ -302,6 +311,7 @@ impl Findings {
     /// # Panics
     /// Never: there is nothing in it that JSON cannot say.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("scores are finite and keys are texts")
+        let written = Written { findings: self, certainty: self.certainty() };
+        serde_json::to_string_pretty(&written).expect("scores are finite and keys are texts")
     }
 }

@@ -5,7 +5,7 @@ use crate::measured::Measured;
 use crate::statistics::Rate;
 use crate::verdict::{Verdict, verdict};
 
-/// Agreements this close are told apart by one run or two.
+/// Priors this close are told apart by one run or two.
 const NEARLY: f64 = 0.05;
 
 /// All candidates, measured and judged.
@@ -59,7 +59,8 @@ fn beside(verdict: Verdict, leads: bool) -> Verdict {
 }
 
 /// The candidate with the largest effect, by its lower bound and the share of failing runs it covers. Where effects cannot be told
-/// apart: the one that agrees best with failing over all experimental runs, then the first.
+/// apart: the one that correlates best with failure over all runs, experiments included, then the first. To hold a thread anywhere
+/// near a bug can bring it about; but then it is there, too, and in the runs that fail without the order that was forced.
 pub fn leader(candidates: &[Candidate], measured: &[Measured]) -> Option<usize> {
     let weighted = |at: usize, bound: f64| bound * candidates[at].coverage;
     let lower = |at: usize| weighted(at, measured[at].effect().0);
@@ -67,8 +68,8 @@ pub fn leader(candidates: &[Candidate], measured: &[Measured]) -> Option<usize> 
     let able: Vec<usize> = (0..candidates.len()).filter(|&at| is_able(&measured[at])).collect();
     let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
     let contenders = able.into_iter().filter(|&at| upper(at) >= best);
-    let agreement = |at: usize| measured[at].contrast.agreement();
-    contenders.reduce(|best, at| if agreement(at) > agreement(best) + NEARLY { at } else { best })
+    let prior = |at: usize| candidates[at].prior;
+    contenders.reduce(|best, at| if prior(at) > prior(best) + NEARLY { at } else { best })
 }
 
 /// Forced it made the program fail, and not because threads were held.

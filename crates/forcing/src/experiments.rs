@@ -1,5 +1,7 @@
 //! What the search asks of the program under test.
 
+use crate::candidate::Candidate;
+
 /// What is done to the program in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arm {
@@ -12,19 +14,21 @@ pub enum Arm {
 }
 
 /// How one run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
     /// It failed in the way in which the runs of the hunt did.
     pub failed: bool,
     /// What was asked for happened: the order was made, or it was prevented where it could have been made.
     pub reached: bool,
-    /// By candidate: whether its order is in the recording of the run. Empty: nobody looked.
-    pub present: Vec<bool>,
 }
 
 /// The program under test, run under the control of the search.
 pub trait Experiments {
     type Error;
+
+    /// Looks at the candidates again, in the light of all runs that were made: priors may change, and new candidates may follow
+    /// the known ones, which keep their places.
+    fn reconsider(&mut self, known: Vec<Candidate>) -> Result<Vec<Candidate>, Self::Error>;
 
     /// One run. `Ok(None)`: no more runs can be made: the time is over, or the user has interrupted. A run that cannot be used is
     /// repeated by the implementation or reported as not reached and not failed.

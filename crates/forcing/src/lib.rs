@@ -21,7 +21,7 @@ mod verdict;
 pub use candidate::Candidate;
 pub use decision::{Decision, Judged};
 pub use experiments::{Arm, Experiments, Observation};
-pub use measured::{Contrast, Measured};
+pub use measured::{Measured, Way};
 pub use search::{Settings, decide};
 pub use statistics::Rate;
 pub use verdict::{Evidence, Verdict, verdict};

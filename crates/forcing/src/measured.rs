@@ -4,26 +4,6 @@ use crate::experiments::{Arm, Observation};
 use crate::statistics::{Rate, difference};
 use crate::verdict::Evidence;
 
-/// Runs with and without the order of a candidate, whatever was forced or prevented in them: what the experiments on other candidates
-/// say about this one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Contrast {
-    pub with: Rate,
-    pub without: Rate,
-}
-
-impl Contrast {
-    fn add(&mut self, present: bool, failed: bool) {
-        if present { self.with.add(failed) } else { self.without.add(failed) }
-    }
-
-    /// Jaccard's measure over the experimental runs: failing runs with the order among runs that fail or have it.
-    pub fn agreement(&self) -> f64 {
-        let either = self.with.runs + self.without.failures;
-        f64::from(self.with.failures) / f64::from(either.max(1))
-    }
-}
-
 /// Runs in which one way of forcing, or preventing, was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Way {
@@ -46,7 +26,6 @@ impl Way {
 pub struct Measured {
     forced: Vec<Way>,
     prevented: Vec<Way>,
-    pub contrast: Contrast,
 }
 
 impl Measured {
@@ -60,20 +39,6 @@ impl Measured {
                 way_at(&mut self.prevented, way).add(observation);
             }
             _ => {}
-        }
-        if let Some(present) = self.presence(own, arm, observation) {
-            self.contrast.add(present, observation.failed);
-        }
-    }
-
-    /// Whether the order was in the run. What was forced or prevented is known without the recording.
-    fn presence(&self, own: usize, arm: Arm, observation: &Observation) -> Option<bool> {
-        match arm {
-            Arm::Forced { candidate, .. } if candidate == own && observation.reached => Some(true),
-            Arm::Prevented { candidate, .. } if candidate == own && observation.reached => {
-                Some(false)
-            }
-            _ => observation.present.get(own).copied(),
         }
     }
 

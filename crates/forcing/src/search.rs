@@ -3,14 +3,16 @@
 //! Takes   candidates in the order of their priors, and the program.      Gives  a `Decision`.
 //! Cost    all the time that is given, unless one candidate is clearly the cause before.
 //!
-//! 1. **Screening**: each candidate is forced twice, in the cheapest way.
+//! 1. **Screening**: each candidate is forced twice, in the cheapest way. Then candidates are proposed again: now there are runs that pass
+//!    with a suspicious order in them, and runs that fail without it.
 //! 2. **Other ways**: while few candidates make the program fail, those that were not reached, or were reached and did no harm, are forced in
 //!    other ways (longer holds, other threads kept aside), the best prior first: an order that is needed may need more to do harm.
 //! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
 //!    go whose effect is clearly smaller than the best (successive rejects).
 //! 4. **Confirmation**: the one that leads then is forced and prevented until its verdict rests on as many runs as were wanted.
 //!
-//! Every run counts for every candidate whose order its recording shows, or does not show.
+//! Before the comparison and after it priors are computed again, over all runs: of orders whose effects cannot be told apart, the one that
+//! correlates best with failure in runs of so many kinds is the cause, and the others enclose it, or follow from it.
 
 use crate::candidate::Candidate;
 use crate::decision::{Decision, leader};
@@ -60,7 +62,7 @@ pub fn decide<E: Experiments>(
     settings: &Settings,
 ) -> Result<Decision, E::Error> {
     let mut search = Search {
-        candidates,
+        candidates: candidates.to_vec(),
         experiments,
         settings,
         measured: vec![Measured::default(); candidates.len()],
@@ -68,14 +70,19 @@ pub fn decide<E: Experiments>(
         runs: 0,
         over: false,
     };
-    search.screen()?;
+    search.screen(0)?;
+    search.screen_new()?;
     search.try_other_ways()?;
+    search.screen_new()?;
     search.compare()?;
-    Ok(Decision::of(candidates, search.measured, search.baseline, search.runs))
+    search.reconsider()?;
+    search.confirm()?;
+    let Search { candidates, measured, baseline, runs, .. } = search;
+    Ok(Decision::of(&candidates, measured, baseline, runs))
 }
 
 struct Search<'a, E> {
-    candidates: &'a [Candidate],
+    candidates: Vec<Candidate>,
     experiments: &'a mut E,
     settings: &'a Settings,
     measured: Vec<Measured>,
@@ -106,8 +113,23 @@ impl<E: Experiments> Search<'_, E> {
         !self.over && self.experiments.time_used() < until
     }
 
-    fn screen(&mut self) -> Result<(), E::Error> {
-        for candidate in 0..self.candidates.len() {
+    /// Proposes candidates again, and screens those that are new.
+    fn screen_new(&mut self) -> Result<(), E::Error> {
+        let known = self.candidates.len();
+        self.reconsider()?;
+        self.screen(known)
+    }
+
+    fn reconsider(&mut self) -> Result<(), E::Error> {
+        if self.runs > 0 && !self.over {
+            self.candidates = self.experiments.reconsider(std::mem::take(&mut self.candidates))?;
+            self.measured.resize(self.candidates.len(), Measured::default());
+        }
+        Ok(())
+    }
+
+    fn screen(&mut self, from: usize) -> Result<(), E::Error> {
+        for candidate in from..self.candidates.len() {
             // The first is tried whatever the time: a search that says it makes experiments shall make one.
             if candidate > 0 && !self.may_go_on(self.settings.screening_ends) {
                 break;
@@ -177,13 +199,14 @@ impl<E: Experiments> Search<'_, E> {
                 break;
             }
         }
-        self.confirm()
+        Ok(())
     }
 
     /// More runs of the leader, whichever it is then.
     fn confirm(&mut self) -> Result<(), E::Error> {
         let wanted = self.settings.rounds[self.settings.rounds.len() - 1];
-        while let Some(leader) = leader(self.candidates, &self.measured) {
+        // Another one may lead by these runs.
+        while let Some(leader) = leader(&self.candidates, &self.measured) {
             let before = self.runs;
             self.force_until(leader, wanted)?;
             self.prevent_until(leader, wanted)?;
@@ -200,7 +223,7 @@ impl<E: Experiments> Search<'_, E> {
             (0..self.candidates.len()).filter(|&at| self.measured[at].makes_it_fail()).collect();
         let promise = |at: usize| {
             let way = self.measured[at].best().0;
-            Rate::new(way.reached.failures, way.runs).share() * self.candidates[at].coverage
+            Rate::new(way.reached.failures, way.runs).share() * self.candidates[at].prior
         };
         able.sort_by(|&one, &other| promise(other).total_cmp(&promise(one)));
         able.truncate(self.settings.finalists);

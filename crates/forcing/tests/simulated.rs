@@ -23,8 +23,8 @@ struct Program {
     reach: f64,
     /// How often the root cause makes a run fail.
     harm: f64,
-    /// Whether recordings are looked at.
-    records: bool,
+    /// By candidate: runs that failed with its order, passed with it, and failed without it.
+    seen: [[u32; 3]; CANDIDATES],
     /// Fails whenever a thread is held at all.
     fails_when_held: bool,
 }
@@ -37,7 +37,7 @@ impl Program {
             runs: 300,
             reach: 0.9,
             harm: 0.97,
-            records: true,
+            seen: [[0; 3]; CANDIDATES],
             fails_when_held: false,
         }
     }
@@ -91,8 +91,24 @@ impl Experiments for Program {
         let by_order = orders[ROOT] && self.happens(harm);
         let failed = by_order || self.fails_when_held && arm != Arm::Baseline;
         orders[SYMPTOM] = failed || matches!(arm, Arm::Forced { candidate: SYMPTOM, .. });
-        let present = if self.records { orders.to_vec() } else { Vec::new() };
-        Ok(Some(Observation { failed, reached, present }))
+        for (seen, present) in self.seen.iter_mut().zip(orders) {
+            match (present, failed) {
+                (true, true) => seen[0] += 1,
+                (true, false) => seen[1] += 1,
+                (false, true) => seen[2] += 1,
+                (false, false) => {}
+            }
+        }
+        Ok(Some(Observation { failed, reached }))
+    }
+
+    /// Jaccard over all runs.
+    fn reconsider(&mut self, mut known: Vec<Candidate>) -> Result<Vec<Candidate>, Infallible> {
+        for (candidate, seen) in known.iter_mut().zip(self.seen) {
+            let all = seen.iter().sum::<u32>().max(1);
+            candidate.prior = f64::from(seen[0]) / f64::from(all);
+        }
+        Ok(known)
     }
 
     fn ways_to_force(&mut self, _candidate: usize) -> usize {

@@ -132,6 +132,12 @@ pub struct RunOptions {
     pub delay_longest_ns: u64,
 }
 
+impl RunOptions {
+    pub fn has_no_delays(&self) -> bool {
+        [self.delay_access_ppm, self.delay_sync_ppm, self.delay_start_ppm] == [0; 3]
+    }
+}
+
 /// A run on disk.
 #[derive(Debug, Clone)]
 pub struct Run {

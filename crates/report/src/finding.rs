@@ -1,6 +1,6 @@
 //! One finding in full.
 
-use unpick_findings::{Finding, Findings, Origin, SupportingInvariant};
+use unpick_findings::{Certainty, Finding, Findings, Origin, SupportingInvariant};
 
 use crate::Style;
 use crate::layout::{paragraph, printable};
@@ -41,9 +41,29 @@ fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) ->
     let told_already = finding.origin == Origin::Forced;
     let confirmed = finding.confirmed.as_ref().filter(|_| !told_already).map(words::confirmed);
     let confirmed = confirmed.map_or_else(String::new, |words| format!("{words}\n"));
+    let confirmed = confirmed + &doubt(findings, finding, style);
     let rule = "=".repeat(style.columns());
     let (rule, title) = (style.paint().aside(&rule), style.paint().bad(&title));
     format!("{rule}\n{title}\n{figures}\n{confirmed}")
+}
+
+/// Of the first finding: that it is not proven, and what can be done about it.
+fn doubt(findings: &Findings, finding: &Finding, style: &Style) -> String {
+    let is_first = findings.findings.first() == Some(finding);
+    let why = match findings.certainty() {
+        Certainty::Unsure if is_first => match finding.confirmed {
+            None => "no experiment was made on it",
+            Some(_) => "no experiment has shown that it is the root cause",
+        },
+        Certainty::Likely if is_first => "a part of the proof is missing",
+        _ => return String::new(),
+    };
+    let command = style.command("confirm --time 5m");
+    paragraph(
+        &format!("not sure: best guess, {why}; more experiments: {command}"),
+        style.columns(),
+        "",
+    )
 }
 
 fn figures(findings: &Findings, finding: &Finding) -> String {

@@ -12,7 +12,7 @@ use crate::interleaving_patterns::{Options, RunPatterns};
 use super::code_book::CodeBook;
 use super::evidence::{Evidence, Gathering};
 use super::formula::{Counts, Formula};
-use super::tally::{Occurrence, PatternKey, Tally};
+use super::tally::{InExperiments, Occurrence, PatternKey, Tally};
 
 /// Evidence is gathered for so many patterns.
 const MOST_EVIDENCE: usize = 2000;
@@ -58,6 +58,8 @@ pub struct Ranked {
     pub passed: u32,
     /// How often in all these runs.
     pub count: u64,
+    /// In how many experiments it occurred; they count for the score.
+    pub experiments: InExperiments,
     pub score: f64,
     /// One more than the number of patterns with a higher score.
     pub rank: u32,
@@ -67,6 +69,8 @@ pub struct Ranked {
 #[derive(Debug)]
 pub struct Conclusion {
     pub runs: RunCounts,
+    /// Runs in which an order was forced or prevented: they count for scores only.
+    pub experiments: RunCounts,
     pub formula: Formula,
     /// How the runs were looked at; `None` without runs.
     pub options: Option<Options>,
@@ -86,6 +90,20 @@ where
     R: Borrow<RunPatterns>,
     I: IntoIterator<Item = LabelledRun<R>> + Clone,
 {
+    conclude_with(runs, &[], formula)
+}
+
+/// The same, with experiments: runs in which an order was forced or prevented. They bring about what a hunt seldom sees, a suspicious
+/// order in a run that passes, or a failure without it; so they count for scores, and for nothing else.
+pub fn conclude_with<R, I>(
+    runs: I,
+    experiments: &[(Label, RunPatterns)],
+    formula: Formula,
+) -> Result<Conclusion, Problem>
+where
+    R: Borrow<RunPatterns>,
+    I: IntoIterator<Item = LabelledRun<R>> + Clone,
+{
     let mut counted = RunCounts::default();
     let mut options = None;
     let mut tally = Tally::default();
@@ -97,8 +115,13 @@ where
             tally.add(run.label, patterns);
         }
     }
+    let mut tried = RunCounts::default();
+    for (label, patterns) in experiments {
+        tried.add(*label);
+        tally.add_experiment(*label, patterns);
+    }
     let Tally { mut code, patterns, hidden, passed_sites } = tally;
-    let ranked = rank(patterns, &counted, formula, &code);
+    let ranked = rank(patterns, [&counted, &tried], formula, &code);
     let failing = ranked.iter().take(MOST_EVIDENCE).take_while(|pattern| pattern.failed > 0);
     let mut gathering = Gathering::of(failing.map(|pattern| pattern.key));
     for run in runs.into_iter().filter(|run| run.label == Label::Fail) {
@@ -108,6 +131,7 @@ where
     let evidence = gathering.finish();
     Ok(Conclusion {
         runs: counted,
+        experiments: tried,
         formula,
         options,
         code,
@@ -134,17 +158,21 @@ fn check_options(known: &mut Option<Options>, options: Options, run: u32) -> Res
 
 fn rank(
     patterns: FxHashMap<PatternKey, Occurrence>,
-    runs: &RunCounts,
+    [runs, experiments]: [&RunCounts; 2],
     formula: Formula,
     code: &CodeBook,
 ) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = patterns
         .into_iter()
         .map(|(key, occurrence)| {
-            let (failed, passed) = (occurrence.failed, occurrence.passed);
-            let (all_failed, all_passed) = (runs.failed, runs.passed);
-            let score = formula.score(&Counts { failed, passed, all_failed, all_passed });
-            Ranked { key, failed, passed, count: occurrence.count, score, rank: 0 }
+            let Occurrence { failed, passed, count, experiments: tried } = occurrence;
+            let score = formula.score(&Counts {
+                failed: failed + tried.failed,
+                passed: passed + tried.passed,
+                all_failed: runs.failed + experiments.failed,
+                all_passed: runs.passed + experiments.passed,
+            });
+            Ranked { key, failed, passed, count, experiments: tried, score, rank: 0 }
         })
         .collect();
     ranked.sort_unstable_by(|one, other| compare(one, other, code));
@@ -189,8 +217,13 @@ impl Conclusion {
 
     /// The score a pattern would have with this many passing runs.
     pub fn score_with(&self, ranked: &Ranked, passed: u32) -> f64 {
-        let (all_failed, all_passed) = (self.runs.failed, self.runs.passed);
-        self.formula.score(&Counts { failed: ranked.failed, passed, all_failed, all_passed })
+        let tried = ranked.experiments;
+        self.formula.score(&Counts {
+            failed: ranked.failed + tried.failed,
+            passed: passed + tried.passed,
+            all_failed: self.runs.failed + self.experiments.failed,
+            all_passed: self.runs.passed + self.experiments.passed,
+        })
     }
 
     /// How many patterns share rank 1; none, if no pattern occurs in a failing run.

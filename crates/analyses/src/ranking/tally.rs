@@ -40,6 +40,14 @@ pub struct Occurrence {
     pub passed: u32,
     /// How often, in all these runs together.
     pub count: u64,
+    pub experiments: InExperiments,
+}
+
+/// In how many runs a pattern occurred in which an order was forced or prevented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InExperiments {
+    pub failed: u32,
+    pub passed: u32,
 }
 
 #[derive(Debug, Default)]
@@ -68,6 +76,20 @@ impl Tally {
         }
         if label == Label::Pass {
             self.add_passed_sites(run, &translation);
+        }
+    }
+
+    /// Counts the patterns of an experiment. What no run of the hunt had is not counted: it is of the experiment's own making.
+    pub fn add_experiment(&mut self, label: Label, run: &RunPatterns) {
+        let translation = self.code.enter(run);
+        for found in &run.patterns {
+            let key = PatternKey::of(run, found, &translation);
+            let Some(occurrence) = self.patterns.get_mut(&key) else { continue };
+            match label {
+                Label::Fail => occurrence.experiments.failed += 1,
+                Label::Pass => occurrence.experiments.passed += 1,
+                Label::Unusable => {}
+            }
         }
     }
 

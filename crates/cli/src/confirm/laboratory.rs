@@ -1,8 +1,9 @@
 //! The program under test as a place for experiments: candidates are orders of findings, forced or prevented by plans.
 //!
-//! Takes   proposals, and how the program is run.      Gives  runs, as `unpick_forcing::decide` asks for them.
+//! Takes   proposals, how the program is run, and the runs of its hunt.
+//! Gives   runs, as `unpick_forcing::decide` asks for them; the findings ranked again over the hunt and these runs.
 //! Misses  which orders a run had, where its recording is too long to be read after every run.
-//! Cost    the runs, and reading their recordings.
+//! Cost    the runs, and reading their recordings; their patterns are held in memory, of at most `MAX_EXPERIMENTS` runs.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -10,35 +11,54 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_analyses::Options;
-use unpick_engine::Proposal;
+use unpick_analyses::{Options, RunPatterns};
+use unpick_engine::{Proposal, candidates, propose, repropose};
 use unpick_events::Label;
-use unpick_forcing::{Arm, Experiments, Observation};
+use unpick_findings::Findings;
+use unpick_forcing::{Arm, Candidate, Experiments, Observation};
 use unpick_problem::Problem;
 use unpick_reproduce::{Mode, Plan};
 
 use super::failures::Failures;
+use super::trying::Trying;
 use crate::calibration::choices;
-use crate::conclude::condense;
+use crate::conclude::{Reranked, patterns_in};
 use crate::forcing::{ForcedRun, Forcing, PlanOptions};
 use crate::reproduce::is_reached;
 
 /// Recordings of more bytes than this are not read: that would take longer than the run.
 const MAX_RECORDING: u64 = 16 << 20;
+/// More do not change the ranking.
+const MAX_EXPERIMENTS: usize = 200;
+/// At most this many orders compete at first, and after they were proposed again.
+pub const MAX_PROPOSALS: usize = 24;
+const MAX_REPROPOSED: usize = 40;
 /// A run that cannot be used is made again, this often.
 const MAX_REPEATS: u32 = 2;
 
 pub struct Laboratory<'a> {
     forcing: &'a Forcing,
     options: &'a PlanOptions,
-    candidates: Vec<Plans>,
     /// How the runs of the hunt failed.
-    failures: Failures,
+    failures: &'a Failures,
+    rerank: Option<Rerank<'a>>,
+    pub proposals: Vec<Proposal>,
+    /// The findings as they are ranked now.
+    pub findings: Findings,
+    plans: Vec<Plans>,
+    experiments: Vec<(Label, RunPatterns)>,
     begun: Instant,
     time: Option<Duration>,
     bar: ProgressBar,
     runs: u32,
     failed: u32,
+}
+
+/// How the findings of the hunt are ranked again with experiments, and how patterns are collected for that.
+#[derive(Clone, Copy)]
+pub struct Rerank<'a> {
+    pub options: Options,
+    pub rank: &'a dyn Fn(&[(Label, RunPatterns)]) -> Result<Reranked, Problem>,
 }
 
 /// The plans of one candidate; none where its order cannot be forced at all.
@@ -50,34 +70,43 @@ struct Plans {
 
 impl<'a> Laboratory<'a> {
     pub fn new(
-        forcing: &'a Forcing,
-        options: &'a PlanOptions,
-        proposals: &[Proposal],
-        failures: Failures,
-        time: Option<Duration>,
+        trying: &Trying<'a>,
+        findings: &Findings,
+        proposals: Vec<Proposal>,
         bar: ProgressBar,
     ) -> Laboratory<'a> {
-        let plans = |proposal: &Proposal| {
-            let plan = Plan::of_finding(&proposal.finding).ok();
-            let usual =
-                plan.map(|plan| forcing.completed(options.applied_to(plan, forcing.usual_run)));
-            Plans { usual, forced: OnceCell::new(), prevented: OnceCell::new() }
-        };
-        Laboratory {
-            forcing,
-            options,
-            candidates: proposals.iter().map(plans).collect(),
-            failures,
+        let mut laboratory = Laboratory {
+            forcing: trying.forcing,
+            options: trying.plan,
+            failures: &trying.evidence.failures,
+            rerank: trying.evidence.rerank,
+            proposals,
+            findings: findings.clone(),
+            plans: Vec::new(),
+            experiments: Vec::new(),
             begun: Instant::now(),
-            time,
+            time: trying.time_left(),
             bar,
             runs: 0,
             failed: 0,
+        };
+        laboratory.plan_all();
+        laboratory
+    }
+
+    /// Makes plans for the proposals that have none yet.
+    fn plan_all(&mut self) {
+        for proposal in &self.proposals[self.plans.len()..] {
+            let plan = Plan::of_finding(&proposal.finding).ok();
+            let usual = plan.map(|plan| {
+                self.forcing.completed(self.options.applied_to(plan, self.forcing.usual_run))
+            });
+            self.plans.push(Plans { usual, forced: OnceCell::new(), prevented: OnceCell::new() });
         }
     }
 
     fn ways(&self, candidate: usize) -> &[Plan] {
-        let Plans { usual, forced, .. } = &self.candidates[candidate];
+        let Plans { usual, forced, .. } = &self.plans[candidate];
         forced.get_or_init(|| {
             let Some(plan) = usual else { return Vec::new() };
             choices(self.forcing, plan, self.options).collect()
@@ -85,7 +114,7 @@ impl<'a> Laboratory<'a> {
     }
 
     fn preventions(&self, candidate: usize) -> &[Plan] {
-        let Plans { usual, prevented, .. } = &self.candidates[candidate];
+        let Plans { usual, prevented, .. } = &self.plans[candidate];
         prevented.get_or_init(|| usual.as_ref().map_or_else(Vec::new, |plan| self.inverses(plan)))
     }
 
@@ -109,29 +138,31 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    /// A run that can be used; none: no more can be made.
-    fn usable_run(&self, plan: Option<&Plan>) -> Result<Option<(ForcedRun, Vec<bool>)>, Problem> {
+    /// A run that can be used, and its patterns if they were read; none: no more can be made.
+    fn usable_run(
+        &self,
+        plan: Option<&Plan>,
+    ) -> Result<Option<(ForcedRun, Option<RunPatterns>)>, Problem> {
         for repeat in 0..=MAX_REPEATS {
-            let look = |_: &ForcedRun, folder: &Path| Ok(self.orders_in(folder));
-            let Some((run, present)) = self.forcing.run_and(plan, look)? else { return Ok(None) };
+            let look = |_: &ForcedRun, folder: &Path| Ok(self.patterns_of(folder));
+            let Some((run, patterns)) = self.forcing.run_and(plan, look)? else { return Ok(None) };
             if run.label != Label::Unusable || repeat == MAX_REPEATS || self.is_over() {
-                return Ok(Some((run, present)));
+                return Ok(Some((run, patterns)));
             }
         }
         Ok(None)
     }
 
-    /// Which candidates' orders a run had; empty: nobody looked.
-    fn orders_in(&self, folder: &Path) -> Vec<bool> {
-        if bytes_in(folder) > MAX_RECORDING {
-            return Vec::new();
+    /// What cannot be read, or not soon, says nothing.
+    fn patterns_of(&self, folder: &Path) -> Option<RunPatterns> {
+        let Rerank { options, .. } = self.rerank?;
+        (bytes_in(folder) <= MAX_RECORDING).then(|| patterns_in(folder, options).ok())?
+    }
+
+    fn keep(&mut self, label: Label, patterns: Option<RunPatterns>) {
+        if let Some(patterns) = patterns.filter(|_| self.experiments.len() < MAX_EXPERIMENTS) {
+            self.experiments.push((label, patterns));
         }
-        // What cannot be read says nothing.
-        let Ok(condensed) = condense(folder, Options::default()) else { return Vec::new() };
-        let has = |plans: &Plans| {
-            plans.usual.as_ref().is_some_and(|plan| plan.is_shown_by(&condensed.patterns))
-        };
-        self.candidates.iter().map(has).collect()
     }
 
     fn is_over(&self) -> bool {
@@ -163,21 +194,33 @@ impl Experiments for Laboratory<'_> {
         let plan = self.plan(arm);
         if plan.is_none() && arm != Arm::Baseline {
             // Nothing can be forced here: that says nothing about the order.
-            return Ok(Some(Observation { failed: false, reached: false, present: Vec::new() }));
+            return Ok(Some(Observation { failed: false, reached: false }));
         }
-        let Some((run, present)) = self.usable_run(plan)? else { return Ok(None) };
-        let is_usable = run.label != Label::Unusable;
-        let own = match arm {
-            Arm::Forced { candidate, .. } => present.get(candidate).copied().unwrap_or(false),
-            _ => false,
+        let Some((run, patterns)) = self.usable_run(plan)? else { return Ok(None) };
+        let is_shown = |plan: &Plan| {
+            plan.mode == Mode::Force && patterns.as_ref().is_some_and(|run| plan.is_shown_by(run))
         };
-        let reached = match plan {
-            None => true,
-            Some(plan) => is_reached(plan, &run) || plan.mode == Mode::Force && own,
-        };
+        let reached = plan.is_none_or(|plan| is_reached(plan, &run) || is_shown(plan));
+        // What fails in another way is no sign of the same bug.
         let failed = run.label == Label::Fail && self.failures.has(&run.why);
+        let is_usable = run.label == Label::Pass || failed;
+        if is_usable {
+            self.keep(run.label, patterns);
+        }
         self.show(arm, failed);
-        Ok(Some(Observation { failed, reached: reached && is_usable, present }))
+        Ok(Some(Observation { failed, reached: reached && is_usable }))
+    }
+
+    fn reconsider(&mut self, known: Vec<Candidate>) -> Result<Vec<Candidate>, Problem> {
+        let Some(Rerank { rank, .. }) = self.rerank.filter(|_| !self.experiments.is_empty()) else {
+            return Ok(known);
+        };
+        let Reranked { findings, alternatives } = rank(&self.experiments)?;
+        let again = propose(&findings, alternatives, MAX_PROPOSALS);
+        repropose(&mut self.proposals, again, MAX_REPROPOSED);
+        self.findings.findings = findings.findings;
+        self.plan_all();
+        Ok(candidates(&self.proposals, &self.findings.runs))
     }
 
     fn ways_to_force(&mut self, candidate: usize) -> usize {

@@ -11,20 +11,18 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use unpick_engine::{Proposal, apply, candidates, propose};
-use unpick_findings::{Alternative, Confirmation, Confirmed, Findings};
+use unpick_findings::{Confirmation, Confirmed, Findings};
 use unpick_forcing::{Decision, Rate, Settings, decide};
 use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Trials, confirmation};
 
 use super::failures::Failures;
-use super::laboratory::Laboratory;
+use super::laboratory::{Laboratory, MAX_PROPOSALS, Rerank};
 use crate::calibration::calibrated;
 use crate::forcing::{Forcing, PlanOptions};
 use crate::reproduce::{Tally, plan_of_hang, repeat};
 use crate::terminal;
 
-/// At most this many orders compete.
-const MAX_PROPOSALS: usize = 24;
 /// Runs of each kind in the first round.
 const FIRST_ROUND: u32 = 5;
 
@@ -65,8 +63,8 @@ pub struct Trying<'a> {
 /// What the runs of a hunt say beside its findings.
 #[derive(Default)]
 pub struct HuntEvidence<'a> {
-    /// Findings that can take the place of others.
-    pub alternatives: Option<&'a dyn Fn() -> Result<Vec<Alternative>, Problem>>,
+    /// How they are ranked again; none: there are no runs to rank.
+    pub rerank: Option<Rerank<'a>>,
     pub failures: Failures,
     /// Runs without delays.
     pub baseline: Rate,
@@ -86,31 +84,27 @@ impl Trying<'_> {
 
     /// Lets findings and their alternatives compete.
     fn try_findings(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
-        let proposals = self.proposals(findings);
+        let proposals = self.proposals(findings)?;
         let bar = terminal::progress_bar(0, self.quiet);
         bar.set_prefix("experiments");
-        let mut laboratory = Laboratory::new(
-            self.forcing,
-            self.plan,
-            &proposals,
-            self.evidence.failures.clone(),
-            self.time_left(),
-            bar.clone(),
-        );
         let candidates = candidates(&proposals, &findings.runs);
+        let mut laboratory = Laboratory::new(self, findings, proposals, bar.clone());
         let decision = decide(&candidates, &mut laboratory, &self.settings())?;
         bar.finish_and_clear();
+        let Laboratory { proposals, findings: ranked, .. } = laboratory;
         let tried = rows(&proposals, &decision);
+        findings.findings = ranked.findings;
         apply(findings, proposals, &decision);
         Ok(tried)
     }
 
-    /// Of the leading findings, and what could lead them. Runs that are gone, or cannot be read any more, have no alternatives.
-    fn proposals(&self, findings: &Findings) -> Vec<Proposal> {
-        let alternatives = self.evidence.alternatives.map(|find| find().unwrap_or_default());
-        let mut proposals = propose(findings, alternatives.unwrap_or_default(), MAX_PROPOSALS);
+    /// Of the leading findings, and what could lead them.
+    fn proposals(&self, findings: &Findings) -> Result<Vec<Proposal>, Problem> {
+        let ranked = self.evidence.rerank.map(|Rerank { rank, .. }| rank(&[])).transpose()?;
+        let alternatives = ranked.map_or_else(Vec::new, |ranked| ranked.alternatives);
+        let mut proposals = propose(findings, alternatives, MAX_PROPOSALS);
         proposals.retain(|proposal| proposal.place < self.top);
-        proposals
+        Ok(proposals)
     }
 
     fn settings(&self) -> Settings {

@@ -15,7 +15,7 @@ use super::options::judge_of;
 use super::{PATIENCE, SHORTEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::cargo_test;
 
-/// The runs of a hunt tell how the program is run; the longest that passed tells how long one takes.
+/// The runs of a hunt tell how the program is run; the longest that passed without delays tells how long one takes.
 pub struct Hunted {
     pub info: RunInfo,
     pub longest_pass: Option<Duration>,
@@ -29,8 +29,12 @@ impl Hunted {
 
     /// None: there is no run.
     pub fn of_runs(runs: Vec<StoredRun>) -> Option<Hunted> {
-        let passed = runs.iter().filter(|run| run.label() == Label::Pass);
-        let longest = passed.map(|run| Duration::from_millis(run.info.duration_ms)).max();
+        let passed: Vec<&StoredRun> =
+            runs.iter().filter(|run| run.label() == Label::Pass).collect();
+        let duration = |run: &&StoredRun| Duration::from_millis(run.info.duration_ms);
+        // Delays say nothing about how long the program takes by itself.
+        let plain = passed.iter().filter(|run| run.info.options.has_no_delays());
+        let longest = plain.map(duration).max().or_else(|| passed.iter().map(duration).min());
         let last = runs.into_iter().next_back()?;
         Some(Hunted { info: last.info, longest_pass: longest })
     }

@@ -31,7 +31,13 @@ pub struct Budget {
     pub runs: Option<u32>,
     pub time: Option<Duration>,
     pub active: Active,
+    /// Part of the time is for experiments on what failing runs show.
+    pub experiments: bool,
 }
+
+/// Failing, and passing, runs with which experiments begin after a share of the time: better a cause that was shown by experiments than a few
+/// more runs to correlate with.
+const EXPERIMENTS_BEGIN: [(u32, f64); 3] = [(10, 0.3), (5, 0.45), (1, 0.6)];
 
 /// How many runs there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +79,8 @@ pub enum Enough {
     Time,
     /// No run has failed: what is left of the budget is for orders that no run had.
     ForOrders,
+    /// Runs have failed: what is left of the time is for experiments.
+    ForExperiments,
 }
 
 impl Budget {
@@ -89,6 +97,8 @@ impl Budget {
             Some(Enough::EveryRunIsUnusable)
         } else if self.is_for_orders(counts, new_runs, elapsed) {
             Some(Enough::ForOrders)
+        } else if self.is_for_experiments(counts, elapsed) {
+            Some(Enough::ForExperiments)
         } else if self.runs.is_some_and(|runs| new_runs >= runs) {
             Some(Enough::Runs)
         } else if self.time.is_some_and(|time| elapsed >= time) {
@@ -114,6 +124,13 @@ impl Budget {
         }
     }
 
+    fn is_for_experiments(&self, counts: &Counts, elapsed: Duration) -> bool {
+        let Some(time) = self.time.filter(|_| self.experiments) else { return false };
+        let fewer = counts.failed.min(counts.passed);
+        let used = elapsed.as_secs_f64() / time.as_secs_f64().max(1e-3);
+        EXPERIMENTS_BEGIN.iter().any(|&(runs, share)| fewer >= runs && used >= share)
+    }
+
     /// So many usable runs are enough once enough of them failed.
     fn many(&self) -> u32 {
         self.failing.saturating_add(self.passing).saturating_mul(ENOUGH_WHEN_FREQUENT)
@@ -129,8 +146,14 @@ impl Budget {
 mod tests {
     use super::*;
 
-    const BUDGET: Budget =
-        Budget { failing: 25, passing: 25, runs: None, time: None, active: Active::Never };
+    const BUDGET: Budget = Budget {
+        failing: 25,
+        passing: 25,
+        runs: None,
+        time: None,
+        active: Active::Never,
+        experiments: false,
+    };
 
     fn reached(failed: u32, passed: u32, unusable: u32) -> Option<Enough> {
         let counts = Counts { passed, failed, unusable };
@@ -195,5 +218,22 @@ mod tests {
         let counts = |failed| Counts { failed, ..Counts::default() };
         assert_eq!(BUDGET.lacking(&counts(24)), Lacking::Failing);
         assert_eq!(BUDGET.lacking(&counts(25)), Lacking::Passing);
+    }
+
+    #[test]
+    fn the_more_runs_there_are_the_sooner_experiments_begin() {
+        let seconds = Duration::from_secs;
+        let budget = Budget { time: Some(seconds(100)), experiments: true, ..BUDGET };
+        let after = |failed: u32, passed: u32, elapsed: u64| {
+            let counts = Counts { passed, failed, unusable: 0 };
+            budget.reached(&counts, counts.total(), seconds(elapsed))
+        };
+        assert_eq!(after(10, 12, 29), None);
+        assert_eq!(after(10, 12, 30), Some(Enough::ForExperiments));
+        assert_eq!(after(9, 30, 44), None);
+        assert_eq!(after(9, 20, 45), Some(Enough::ForExperiments));
+        assert_eq!(after(1, 20, 60), Some(Enough::ForExperiments));
+        assert_eq!(after(0, 20, 99), None, "nothing to make experiments on");
+        assert_eq!(after(20, 0, 99), None, "nothing to compare with");
     }
 }

@@ -9,12 +9,12 @@ use unpick_findings::Findings;
 use unpick_problem::Problem;
 use unpick_runner::Invocation;
 
-use crate::conclude::alternatives_of;
-use crate::confirm::{Failures, HuntEvidence, Trying, USUAL_RUNS, baseline_of};
+use crate::conclude::{options_of, reranked};
+use crate::confirm::{Failures, HuntEvidence, Rerank, Trying, USUAL_RUNS, baseline_of};
 use crate::forcing::{Forcing, Hunted, PlanOptions};
 use crate::hunt::course::Course;
 
-const MOST_TIME: Duration = Duration::from_secs(30);
+const MAX_TIME: Duration = Duration::from_secs(90);
 /// Where no time was given, and the hunt was short.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 /// Of the time the hunt took.
@@ -24,7 +24,7 @@ const SHARE_OF_RUN: u32 = 4;
 
 /// How long findings are tried: what is left of the time that was given, or a share of what the hunt took.
 pub fn time(left: Option<Duration>, hunted: Duration) -> Duration {
-    left.unwrap_or_else(|| (hunted / SHARE).max(LEAST_TIME)).min(MOST_TIME)
+    left.unwrap_or_else(|| (hunted / SHARE).max(LEAST_TIME)).min(MAX_TIME)
 }
 
 pub struct Confirmation {
@@ -55,9 +55,12 @@ impl Confirmation {
         let most = self.time / SHARE_OF_RUN;
         let formula = findings.formula.clone();
         let forcing = Forcing::of_hunt(store.folder(), &hunted, invocation, most)?;
-        let alternatives = || alternatives_of(store, &runs, &formula);
+        let options = options_of(&runs)?;
+        let rank = |experiments: &[_]| {
+            reranked(store, &runs, experiments, options.unwrap_or_default(), &formula)
+        };
         let evidence = HuntEvidence {
-            alternatives: Some(&alternatives),
+            rerank: options.map(|options| Rerank { options, rank: &rank }),
             failures: Failures::of_runs(&runs),
             baseline: baseline_of(&runs),
         };
@@ -87,9 +90,9 @@ mod tests {
     fn the_time_is_what_was_left_or_a_share_of_the_hunt() {
         let seconds = Duration::from_secs;
         assert_eq!(time(Some(seconds(3)), seconds(57)), seconds(3));
-        assert_eq!(time(Some(seconds(300)), seconds(5)), seconds(30));
+        assert_eq!(time(Some(seconds(300)), seconds(5)), seconds(90));
         assert_eq!(time(None, seconds(5)), seconds(10));
         assert_eq!(time(None, seconds(80)), seconds(20));
-        assert_eq!(time(None, seconds(280)), seconds(30));
+        assert_eq!(time(None, seconds(380)), seconds(90));
     }
 }

@@ -37,7 +37,14 @@ impl Hunt {
             (_, true) => Active::Never,
             _ => Active::IfNothingFails,
         };
-        Budget { failing: self.failing, passing: self.passing, runs: self.runs, time, active }
+        Budget {
+            failing: self.failing,
+            passing: self.passing,
+            runs: self.runs,
+            time,
+            active,
+            experiments: !self.no_confirm,
+        }
     }
 
     pub(super) fn common<'a>(&self, store: &Store, invocation: &'a Invocation) -> Common<'a> {

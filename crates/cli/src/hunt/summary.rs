@@ -82,10 +82,11 @@ fn counted(counts: &Counts, ended: Ended) -> String {
         Ended::Enough(Enough::Both | Enough::Many) => "",
         Ended::Enough(Enough::EveryRunFails) => "; stopped early, because every run fails",
         Ended::Enough(Enough::EveryRunIsUnusable) => "; stopped early, because no run can be used",
-        Ended::Enough(Enough::Runs) => "; all runs of the budget are made",
-        Ended::Enough(Enough::Time) => "; the time is over",
+        Ended::Enough(Enough::Runs) => "; run limit reached",
+        Ended::Enough(Enough::Time) => "; time limit reached",
+        Ended::Enough(Enough::ForExperiments) => "; the rest of the time was for experiments",
         Ended::Enough(Enough::ForOrders) => "; then orders were forced that no run had had",
-        Ended::Stopped => "; stopped by you",
+        Ended::Stopped => "; interrupted",
         Ended::Trouble => "; stopped by the problem below",
     };
     let runs = quantities::counted(counts.total().into(), "run");
