@@ -4,7 +4,7 @@
 //! Gives   proposals for `unpick_forcing::decide`, and findings in the order that its decision gives them.
 
 use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin, Runs};
-use unpick_forcing::{Candidate, Decision, Judged};
+use unpick_forcing::{Candidate, Decision, Judged, Rate};
 use unpick_reproduce::confirmation;
 
 /// A candidate for the root cause.
@@ -54,6 +54,7 @@ pub fn candidates(proposals: &[Proposal], runs: &Runs) -> Vec<Candidate> {
     let of = |Proposal { finding, .. }: &Proposal| Candidate {
         prior: finding.score,
         coverage: coverage(finding, runs),
+        observed: observed(finding),
     };
     proposals.iter().map(of).collect()
 }
@@ -64,6 +65,12 @@ fn coverage(finding: &Finding, runs: &Runs) -> f64 {
         Origin::Forced => 1.0,
         Origin::Correlated => f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
     }
+}
+
+/// All runs that had it, and how many of them failed.
+fn observed(finding: &Finding) -> Rate {
+    let failed = finding.failed_runs + finding.in_experiments.failed_runs;
+    Rate::new(failed, failed + finding.passed_runs + finding.in_experiments.passed_runs)
 }
 
 /// Puts verdicts to findings; who leads by the decision comes first, in the place of the finding that it belongs to.

@@ -41,8 +41,8 @@ pub fn alternatives(
         let Some(of) = describer.finding(&group, 1) else { continue };
         let mut known = HashSet::from([shape(&of)]);
         let enough = score(group.leader) * MIN_SHARE_OF_SCORE;
-        let able =
-            (0..group.supporters.len()).filter(|&at| score(group.supporters[at].0) >= enough);
+        let may_lead = |place: usize| score(place) >= enough && describer.can_be_cause(place);
+        let able = (0..group.supporters.len()).filter(|&at| may_lead(group.supporters[at].0));
         let findings = able.filter_map(|at| describer.finding(&led_by(&group, at), 1));
         let new = findings.filter(|finding| known.insert(shape(finding))).take(MAX_PER_FINDING);
         alternatives.extend(new.map(|finding| Alternative { of: of.clone(), finding }));

@@ -11,10 +11,10 @@ use unpick_analyses::ranking::{
 
 use crate::correlated::{FindingCorrelation, correlation_of, first_among_equals};
 use crate::finding::{
-    AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, Origin, RelatedAccess, Relation,
-    Runs, SCHEMA, Study, Supporter,
+    AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, InExperiments, Origin,
+    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
 };
-use crate::grouping::{Group, group};
+use crate::grouping::{Group, group, is_doubtful};
 use crate::led_by::led_by;
 use crate::names::{Author, Frame, Names, Place};
 use crate::places::Places;
@@ -121,6 +121,11 @@ impl<'c> Describer<'c> {
         lines
     }
 
+    /// Code that only failing runs execute follows from the failure: what led there is the cause.
+    pub fn can_be_cause(&self, place: usize) -> bool {
+        !is_doubtful(self.conclusion, &self.conclusion.ranked[place])
+    }
+
     /// Whether the user wrote the code of any access of a pattern: the cause is hardly in code that others use as well.
     pub fn is_own(&self, place: usize) -> bool {
         self.example(place).is_none_or(|example| self.words.is_own(example))
@@ -158,6 +163,10 @@ impl<'c> Describer<'c> {
             accesses,
             failed_runs: ranked.failed,
             passed_runs: ranked.passed,
+            in_experiments: InExperiments {
+                failed_runs: ranked.experiments.failed,
+                passed_runs: ranked.experiments.passed,
+            },
             example_run: example.run,
             cut_short: group.cut_short,
             further_supporters: (group.supporters.len() - supporters.len()) as u32,

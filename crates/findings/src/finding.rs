@@ -61,6 +61,9 @@ pub struct Finding {
     /// In how many failing and passing runs the pattern occurred.
     pub failed_runs: u32,
     pub passed_runs: u32,
+    /// The same of runs in which some order was forced or prevented.
+    #[serde(default, skip_serializing_if = "InExperiments::is_nowhere")]
+    pub in_experiments: InExperiments,
     /// The run, failing unless it was forced, that threads, stacks, locks and order of `accesses` are from.
     pub example_run: u32,
     /// Failing runs ended before the last access of a longer pattern: this is what all of them share.
@@ -84,6 +87,19 @@ pub struct Finding {
     /// Of two variables: why they belong together; none: nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation: Option<FindingCorrelation>,
+}
+
+/// In how many runs with a forced or prevented order something occurred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct InExperiments {
+    pub failed_runs: u32,
+    pub passed_runs: u32,
+}
+
+impl InExperiments {
+    fn is_nowhere(&self) -> bool {
+        *self == InExperiments::default()
+    }
 }
 
 /// A trained invariant that failing runs violated.

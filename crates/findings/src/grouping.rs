@@ -12,7 +12,7 @@
 //! - then what shares a line of code with the core, and whose failing runs nearly all are among the core's or the other way round;
 //! - then the leader's pattern on the same lines at other sites.
 //!
-//! Patterns in code that the user only depends on support, but make no group while there is a pattern in the user's own.
+//! Patterns in code that the user only depends on support, but make no group while a pattern in the user's own correlates about as well.
 //!
 //! Who leads the core is told in `leader`. If the leader is missing in a tenth of the failing runs, because they ended before its last access,
 //! the pair it began with leads, where all failing runs have it (and at most half of the passing ones: what nearly
@@ -28,10 +28,14 @@ use unpick_analyses::ranking::{Conclusion, Ranked, RunSet};
 
 use crate::finding::Relation;
 
+pub use doubt::is_doubtful;
 use leader::Partners;
 
 /// Scores this close are told apart by one run or two.
 const NEARLY: f64 = 0.05;
+
+/// Scores that differ by less are similar: which code it is decides.
+const SIMILAR: f64 = 0.1;
 
 /// Patterns of one cause, as places in `Conclusion::ranked`.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,8 +84,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
             (0..conclusion.evidence.len()).filter(goes_with_failing).collect();
         let score = |place: usize| doubt::full_score(conclusion, &conclusion.ranked[place]);
         free.sort_by(|&one, &other| score(other).total_cmp(&score(one)));
-        let own: HashSet<usize> = free.iter().copied().filter(|&place| is_own(place)).collect();
-        let may_lead = if own.is_empty() { free.iter().copied().collect() } else { own };
+        let may_lead = may_lead(&free, score, is_own);
         Grouping { conclusion, line_of, free, may_lead }
     }
 
@@ -248,6 +251,18 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     fn has_same_runs(&self, one: usize, other: usize) -> bool {
         self.failing(one) == self.failing(other)
     }
+}
+
+/// The user's own code leads, unless code that it only depends on correlates clearly better: bugs in dependencies count.
+fn may_lead(
+    free: &[usize],
+    score: impl Fn(usize) -> f64,
+    is_own: impl Fn(usize) -> bool,
+) -> HashSet<usize> {
+    let own: HashSet<usize> = free.iter().copied().filter(|&place| is_own(place)).collect();
+    let best = |places: &mut dyn Iterator<Item = usize>| places.map(&score).fold(0.0, f64::max);
+    let (best_own, best) = (best(&mut own.iter().copied()), best(&mut free.iter().copied()));
+    if best_own + SIMILAR >= best { own } else { free.iter().copied().collect() }
 }
 
 /// The kind and site of each access of a pattern.

@@ -41,8 +41,9 @@ pub use correlated::FindingCorrelation;
 pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
 pub use describe::{Choices, describe};
 pub use finding::{
-    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS, Origin,
-    RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, SupportingInvariant, Unreadable,
+    AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, InExperiments,
+    MOST_CALLS, Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
+    SupportingInvariant, Unreadable,
 };
 pub use grouping::{Group, group};
 pub use hang::{

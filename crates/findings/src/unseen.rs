@@ -51,6 +51,7 @@ impl Finding {
             passed_runs: 0,
             example_run,
             cut_short: false,
+            in_experiments: Default::default(),
             supporters: Vec::new(),
             further_supporters: 0,
             study: Study::default(),

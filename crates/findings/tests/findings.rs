@@ -15,8 +15,8 @@ use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, Uns
 use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
-    Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup, Names, Origin,
-    Place, Relation, Unreadable, alternatives, describe, describe_unseen,
+    Alternative, Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup,
+    Names, Origin, Place, Relation, Unreadable, alternatives, describe, describe_unseen,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};

@@ -1,5 +1,6 @@
 //! What experiments have measured of one candidate.
 
+use crate::candidate::Candidate;
 use crate::experiments::{Arm, Observation};
 use crate::statistics::{Rate, difference};
 use crate::verdict::Evidence;
@@ -96,9 +97,11 @@ impl Measured {
         (self.forced(self.best_way()), self.prevented(self.best_prevention()))
     }
 
-    pub fn evidence(&self, baseline: Rate, coverage: f64) -> Evidence {
+    pub fn evidence(&self, baseline: Rate, candidate: &Candidate) -> Evidence {
         let (forced, prevented) = self.best();
-        Evidence { forced: forced.reached, prevented: prevented.reached, baseline, coverage }
+        let Candidate { coverage, observed, .. } = *candidate;
+        let (forced, prevented) = (forced.reached, prevented.reached);
+        Evidence { forced, prevented, baseline, coverage, observed }
     }
 }
 

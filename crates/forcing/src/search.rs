@@ -301,7 +301,7 @@ impl<E: Experiments> Search<'_, E> {
             .map(|&at| weighted(at, self.measured[at].effect().0))
             .fold(f64::MIN, f64::max);
         let stays = |&at: &usize| {
-            let evidence = self.measured[at].evidence(self.baseline, self.candidates[at].coverage);
+            let evidence = self.measured[at].evidence(self.baseline, &self.candidates[at]);
             weighted(at, self.measured[at].effect().1) >= best
                 && crate::verdict::verdict(&evidence) != Verdict::Refuted
         };

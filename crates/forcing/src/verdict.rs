@@ -12,6 +12,8 @@ pub const ALPHA: f64 = 0.01;
 pub const MIN_RUNS: u32 = 5;
 /// An order that is a root cause makes nearly every run fail; a failure can still be masked by what else a run does.
 const SUFFICIENT: f64 = 0.8;
+/// The same where nothing was forced: an order that many runs survive is not what makes them fail, however well it can be forced.
+const SUFFICIENT_OBSERVED: f64 = 0.75;
 /// A run in which the order is prevented may still fail by an instance of it that nobody watched.
 const REMOVED: f64 = 0.05;
 /// The share of the failing runs that a cause has to explain. Access windows miss some.
@@ -42,6 +44,8 @@ pub struct Evidence {
     pub baseline: Rate,
     /// The share of the failing runs of the hunt that had the order.
     pub coverage: f64,
+    /// All runs that had the order.
+    pub observed: Rate,
 }
 
 impl Evidence {
@@ -61,7 +65,9 @@ impl Evidence {
     }
 
     fn is_sufficient(&self) -> bool {
-        self.forced.runs >= MIN_RUNS && self.forced.share() >= SUFFICIENT
+        self.forced.runs >= MIN_RUNS
+            && self.forced.share() >= SUFFICIENT
+            && (self.observed.runs == 0 || self.observed.share() >= SUFFICIENT_OBSERVED)
     }
 
     /// The program failed more often than without it, too seldom to be sure.
@@ -123,6 +129,7 @@ mod tests {
             prevented: rate(prevented),
             baseline: rate(baseline),
             coverage,
+            observed: Rate::default(),
         })
     }
 
@@ -142,6 +149,19 @@ mod tests {
     #[test]
     fn what_is_not_in_the_failing_runs_is_not_their_cause() {
         assert_eq!(covering(0.2, (20, 20), (0, 20), (3, 100)), Verdict::Likely);
+    }
+
+    #[test]
+    fn what_many_runs_survive_is_not_the_cause() {
+        let evidence = |failures, runs| Evidence {
+            forced: Rate::new(10, 10),
+            prevented: Rate::new(0, 10),
+            baseline: Rate::new(0, 10),
+            coverage: 1.0,
+            observed: Rate::new(failures, runs),
+        };
+        assert_eq!(verdict(&evidence(24, 40)), Verdict::Likely);
+        assert_eq!(verdict(&evidence(38, 40)), Verdict::Cause);
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) ->
     let figures = figures(findings, finding);
     let told_already = finding.origin == Origin::Forced;
     let confirmed = finding.confirmed.as_ref().filter(|_| !told_already).map(words::confirmed);
-    let confirmed = confirmed.map_or_else(String::new, |words| format!("{words}\n"));
+    let confirmed = confirmed.map_or_else(String::new, |words| paragraph(&words, style.columns(), ""));
     let confirmed = confirmed + &doubt(findings, finding, style);
     let rule = "=".repeat(style.columns());
     let (rule, title) = (style.paint().aside(&rule), style.paint().bad(&title));

@@ -74,6 +74,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
         passed_runs: 0,
         example_run: 6,
         cut_short: false,
+        in_experiments: Default::default(),
         supporters: Vec::new(),
         further_supporters: 0,
         study: Study {
@@ -342,7 +343,7 @@ fn what_was_confirmed_is_in_the_list_and_in_the_head() {
     let (list, in_full) = text.split_once("====").unwrap();
     insta::assert_snapshot!("confirmed_list", list);
     assert!(in_full.contains(
-        "root cause confirmed: fails 5/5 when this order is forced, 0/5 when it is prevented\n"
+        "root cause confirmed: fails 5/5 when this order is forced, 0/5 when it is\nprevented\n"
     ));
     assert!(text.contains("Finding 1 of 3") && !text.contains("Finding 2 of 3"), "only the cause");
     let second = one(&three, 2, &style(80)).unwrap();

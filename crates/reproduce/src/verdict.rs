@@ -51,6 +51,7 @@ impl Trials {
             prevented: Rate::new(self.inverse_failures, self.inverse_hits),
             baseline: Rate::new(self.plain_failures, self.plain_runs),
             coverage: 1.0,
+            observed: Rate::default(),
         }))
     }
 }

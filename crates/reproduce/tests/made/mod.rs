@@ -71,6 +71,7 @@ pub fn finding(pattern: PatternId) -> Finding {
         passed_runs: 0,
         example_run: 6,
         cut_short: false,
+        in_experiments: Default::default(),
         supporters: Vec::new(),
         further_supporters: 0,
         study: Study {
