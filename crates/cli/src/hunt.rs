@@ -11,6 +11,7 @@ mod confirmation;
 mod course;
 mod keeping;
 mod progress;
+mod ranking_time;
 mod run_limits;
 mod settings;
 mod single;

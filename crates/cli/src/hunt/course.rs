@@ -4,6 +4,7 @@
 //!
 //! What goes wrong after the first run ends the hunt, but takes nothing from the runs there are.
 
+mod next_run;
 mod resume;
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,8 +20,9 @@ use crate::conclude::{Condensed, View, findings_of};
 use crate::hunt::budget::{Budget, Counts, Enough};
 use crate::hunt::keeping::Keeping;
 use crate::hunt::progress::Progress;
+use crate::hunt::ranking_time::RankingTime;
 use crate::hunt::run_limits::RunLimits;
-use crate::hunt::single::{Common, Done, News, RunSetup};
+use crate::hunt::single::{Common, Done, News};
 use crate::hunt::unusable::Unusable;
 use crate::program::end_of_command_line;
 use crate::record::nothing_recorded;
@@ -65,6 +67,7 @@ pub struct Course<'a> {
     unusable: Unusable,
     limits: RunLimits,
     next_look: u32,
+    ranking: RankingTime,
     trouble: Option<Problem>,
 }
 
@@ -84,6 +87,7 @@ impl<'a> Course<'a> {
             unusable: Unusable::default(),
             limits,
             next_look: FIRST_LOOK,
+            ranking: RankingTime::default(),
             trouble: None,
         };
         if resume {
@@ -136,18 +140,6 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// What the next run is made with.
-    fn next_run(&mut self) -> RunSetup {
-        let until = self.until();
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        RunSetup {
-            draw: self.setup.perturbation.next(self.setup.budget.lacking(&self.counts)),
-            hunt: self.number,
-            limits: self.limits.of_run(until),
-            recording: self.limits.recording(left),
-        }
-    }
-
     /// Whether one more run is to be started beside those that are running.
     fn may_start(&self, running: u32) -> bool {
         // The first run gives the hunt its number.
@@ -165,7 +157,7 @@ impl<'a> Course<'a> {
         if self.setup.common.stop.load(Relaxed) {
             return Some(Ended::Stopped);
         }
-        let elapsed = self.started.elapsed();
+        let elapsed = self.started.elapsed() + self.reserve();
         self.setup.budget.reached(&self.counts, self.new_runs, elapsed).map(Ended::Enough)
     }
 
@@ -210,18 +202,21 @@ impl<'a> Course<'a> {
         self.progress.told(judged, &self.counts, self.started.elapsed());
     }
 
-    /// Shows the leading finding as it forms.
+    /// Shows the leading finding as it forms, and learns how long ranking takes.
     fn look_ahead(&mut self) {
         let Counts { passed, failed, .. } = self.counts;
         let is_due = self.counts.total() >= self.next_look && passed > 0 && failed > 0;
-        if !is_due || !self.progress.shows_findings() {
+        let is_wanted = self.progress.shows_findings() || self.setup.budget.time.is_some();
+        if !is_due || !is_wanted {
             return;
         }
         self.next_look = 2 * self.counts.total();
+        let started = Instant::now();
         let store = &self.setup.common.store;
         let runs = store.runs_of_hunt(self.number);
         // A problem comes again at the end, and is told there.
         let findings = runs.and_then(|runs| findings_of(store, &runs, self.setup.view));
+        self.ranking.observe(started.elapsed(), self.counts.total());
         if let Some(first) = findings.ok().and_then(|found| found.findings.into_iter().next()) {
             self.progress.leading(&first);
         }
