@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 const UNPICK: &str = env!("CARGO_BIN_EXE_unpick");
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+/// The number of the system call, as /proc prints it.
+const FUTEX: &str = "202 ";
 /// More than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -126,6 +128,46 @@ fn a_run_that_the_time_of_the_hunt_cuts_off_is_no_hang() {
     let why = scene.first_run()["why"].to_string();
     assert!(why.contains("time limit reached when it had run for "), "{why}");
     assert!(hunt.stderr.contains("next: give it more time: unpick hunt"), "{}", hunt.stderr);
+}
+
+#[test]
+fn who_interrupts_a_run_that_hangs_sees_how() {
+    if fs::read("/proc/self/syscall").is_err() {
+        eprintln!("skipped: the kernel does not say here what threads wait for");
+        return;
+    }
+    let scene = Scene::of("hangs/deadlock");
+    // Of two processes it is not certain that they hang, so it would go on for a minute.
+    let script = "sh -c 'echo $$ > number; exec ./program'; exit 0";
+    let hunt = ["--default-signal=INT", UNPICK, "hunt", "--no-delays", "--", "sh", "-c", script];
+    let mut command = scene.command("env", &hunt);
+    let hunt = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let program = scene.wait_for("number");
+    wait_until_blocked(program.trim(), 3);
+    let interrupt = format!("kill -INT {}", hunt.id());
+    assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+    let hunt = Ran::from(hunt.wait_with_output().unwrap());
+    assert_eq!(hunt.code, Some(66), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("1 run: 1 failed, 0 passed; interrupted"), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains(": a deadlock"), "{}", hunt.stderr);
+}
+
+/// Until all threads of a process, of which there are so many, stay in the system call `futex`.
+fn wait_until_blocked(process: &str, threads: usize) {
+    let started = Instant::now();
+    let mut before = Vec::new();
+    loop {
+        let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().flatten();
+        let calls = tasks.map(|task| fs::read_to_string(task.path().join("syscall")));
+        let calls: Vec<String> = calls.map(|call| call.unwrap_or_default()).collect();
+        let are_futexes = calls.iter().all(|call| call.starts_with(FUTEX));
+        if are_futexes && calls.len() == threads && calls == before {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "process {process} never blocks");
+        before = calls;
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

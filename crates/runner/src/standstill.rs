@@ -50,13 +50,42 @@ struct BlockedThread {
 
 /// Looks twice: whether the run can never go on.
 pub fn is_at_standstill(group: &Group) -> bool {
-    let first = standstill(group);
-    first.is_some() && first == standstill(group)
+    let look = || {
+        let &[process] = group.running().as_slice() else { return None };
+        standstill(process)
+    };
+    let first = look();
+    first.is_some() && first == look()
 }
 
-/// One look.
-fn standstill(group: &Group) -> Option<Standstill> {
-    let &[process] = group.running().as_slice() else { return None };
+/// The same for somebody who waits no longer: processes that wait for the end of others are no obstacle. Not certain, as an `alarm`
+/// could end one of the others, and the one that waits for it go on.
+pub fn seems_at_standstill(group: &Group) -> bool {
+    let look = || {
+        let others = |process: &i32| !waits_for_process(*process);
+        let others: Vec<i32> = group.running().into_iter().filter(others).collect();
+        others.into_iter().map(standstill).collect::<Option<Vec<_>>>()
+    };
+    let first = look().filter(|blocked| !blocked.is_empty());
+    first.is_some() && first == look()
+}
+
+/// Whether all a process does is wait for another to end.
+fn waits_for_process(process: i32) -> bool {
+    let waits = |number: &u32| {
+        let call = fs::read_to_string(format!("/proc/{process}/task/{number}/syscall"));
+        call.is_ok_and(|call| is_wait_for_process(&call))
+    };
+    living_threads(process).is_some_and(|threads| threads.iter().all(waits))
+}
+
+fn is_wait_for_process(call: &str) -> bool {
+    let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
+    number.is_some_and(|number: i64| [libc::SYS_wait4, libc::SYS_waitid].contains(&number))
+}
+
+/// One look at a process.
+fn standstill(process: i32) -> Option<Standstill> {
     let threads = living_threads(process)?;
     let threads: Option<Vec<_>> =
         threads.into_iter().map(|number| blocked_thread(process, number)).collect();
@@ -187,6 +216,14 @@ mod tests {
         let read = libc::SYS_read;
         assert_eq!(untimed_futex(&format!("{read} 0x0 0x80 0x2 0x0 0x0 0x0 0x1 0x2")), None);
         assert_eq!(untimed_futex(""), None);
+    }
+
+    #[test]
+    fn a_shell_waits_for_what_it_has_started() {
+        let wait = libc::SYS_wait4;
+        assert!(is_wait_for_process(&format!("{wait} 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x1 0x2")));
+        assert!(!is_wait_for_process(&format!("{FUTEX} 0x1000 0x80")));
+        assert!(!is_wait_for_process("running") && !is_wait_for_process(""));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::group::Group;
 use crate::patience::{Decision, Patience};
 use crate::signs::signs_of_life;
-use crate::standstill::is_at_standstill;
+use crate::standstill::{is_at_standstill, seems_at_standstill};
 use crate::watch::{Ending, Limits};
 
 /// How soon a request to stop is noticed.
@@ -42,11 +42,20 @@ impl Running<'_> {
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ending::ByItself,
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            // Who waits no longer, perhaps because the program hangs, wants to know whether it does.
             if self.stop.load(Relaxed) {
-                return self.blocked_or(Ending::Stopped);
+                return if seems_at_standstill(&self.group) {
+                    Ending::Blocked
+                } else {
+                    Ending::Stopped
+                };
             }
             if self.limits.until.is_some_and(|until| Instant::now() >= until) {
-                return self.blocked_or(Ending::OutOfTime);
+                return if is_at_standstill(&self.group) {
+                    Ending::Blocked
+                } else {
+                    Ending::OutOfTime
+                };
             }
             let elapsed = self.started.elapsed();
             if elapsed >= next_look {
@@ -85,10 +94,5 @@ impl Running<'_> {
             Decision::Hung => Some(Ending::TimedOut),
             Decision::Slow => Some(Ending::Slow),
         }
-    }
-
-    /// Who waits no longer, perhaps because the program hangs, wants to know whether it does.
-    fn blocked_or(&self, ending: Ending) -> Ending {
-        if is_at_standstill(&self.group) { Ending::Blocked } else { ending }
     }
 }
