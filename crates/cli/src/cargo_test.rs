@@ -32,6 +32,7 @@ pub fn invocation(words: &[OsString]) -> Result<Invocation, Problem> {
     }
     command.extend(request.harness_options.iter().map(OsString::from));
     Ok(Invocation {
+        stdin: None,
         command,
         folder: Some(program.package_folder().to_owned()),
         environment: program.environment.clone(),

@@ -20,7 +20,7 @@ use unpick_findings::{
 };
 use unpick_names::{CodeNames, KnownRecording, ProgramNames};
 use unpick_problem::Problem;
-use unpick_recording::Run;
+use unpick_recording::{Cancellation, Run};
 use unpick_run_store::{Builds, Store, StoredRun, read_patterns};
 
 use crate::communication::{add_to, stored_graphs};
@@ -103,11 +103,20 @@ pub struct Condensed {
 
 /// Condenses the recordings in the folder of a run.
 pub fn condense(folder: &Path, options: Options) -> Result<Condensed, Problem> {
+    condense_cancellable(folder, options, &Cancellation::default())
+}
+
+/// The same; once it is cancelled, the thread unwinds.
+pub fn condense_cancellable(
+    folder: &Path,
+    options: Options,
+    cancellation: &Cancellation,
+) -> Result<Condensed, Problem> {
     let run = Run::open(folder)?;
     let mut collector = Collector::new(options);
     let mut graphs = communication::Collector::new(GraphOptions::default());
     let mut is_complete = true;
-    for recording in run.recordings() {
+    for recording in run.recordings_cancellable(cancellation) {
         let recording = recording?;
         is_complete &= recording.is_complete() && recording.damage().is_empty();
         let known = KnownRecording::new(&recording, &NAMES);

@@ -68,7 +68,8 @@ impl Forcing {
         let invocation = if command.is_empty() {
             hunted.invocation()?
         } else {
-            Invocation::plain(command.to_vec())
+            let stdin = hunted.info.stdin.clone();
+            Invocation { stdin, ..Invocation::plain(command.to_vec()) }
         };
         let timeout = options.timeout.unwrap_or_else(|| hunted.timeout());
         Ok(Self::of_hunted(store, hunted, invocation, judge, timeout))
@@ -96,7 +97,7 @@ impl Forcing {
         Forcing {
             invocation,
             judge,
-            limits: Limits { timeout, grace: GRACE, output: OUTPUT_BYTES },
+            limits: Limits::new(timeout, GRACE, OUTPUT_BYTES),
             own_folder,
             store: Store::at(store.join(FORCED_FOLDER)),
             stop: stop_on_signals(),
@@ -130,6 +131,10 @@ impl Forcing {
         };
         let pinned = oracle.timeout_ms.map(|time| Duration::from_millis(time.into()));
         let timeout = options.timeout.or(pinned).unwrap_or(USUAL_TIMEOUT);
+        // Each run may have another working folder.
+        let pinned = || std::path::absolute(reproducer.stdin.as_ref()?).ok();
+        let stdin = invocation.stdin.clone().or_else(pinned);
+        let invocation = Invocation { stdin, ..invocation };
         Ok(Self::with(store, invocation, judge, timeout, reproducer.own_folder))
     }
 

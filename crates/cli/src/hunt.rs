@@ -9,11 +9,15 @@ mod active;
 mod budget;
 mod confirmation;
 mod course;
+mod keeping;
 mod progress;
+mod ranking_time;
+mod run_limits;
 mod settings;
 mod single;
 mod summary;
 mod torn;
+mod unusable;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -44,10 +48,11 @@ use progress::Progress;
 
 pub const HELP: &str = "\
 Exit codes: 0 no run failed, 66 runs failed and there are findings, deadlocks or lost notifications, 67 runs failed but nothing goes with them, 2 the
-command line is wrong, 70 Unpick's own fault.
+command line is wrong, 70 Unpick's own fault, 130 interrupted before any run failed.
 
-A run fails if its exit code is not 0, if a signal kills it, or if it does not end in time; --fail-if and --oracle put
-other conditions in place of the first two.
+A run fails if its exit code is not 0, if a signal kills it, or if it hangs; --fail-if and --oracle put
+other conditions in place of the first two. It hangs if all its threads wait for each other, or if it does not end in time (see
+--timeout) and does nothing, or spins. One that makes progress is slow, and not counted. Ctrl-C while all threads wait for each other keeps the run.
 
 Where no run fails, orders of accesses that no run had are forced, each in a few runs; if one of them makes the program fail, and its
 inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed. With
@@ -92,9 +97,10 @@ pub struct Hunt {
     /// UNPICK_EXIT; if it exits with anything but 0, the run has failed
     #[arg(long, value_name = "COMMAND")]
     oracle: Option<OsString>,
-    /// A run that takes longer hangs, which is a failure
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
-    timeout: Duration,
+    /// A run that takes longer hangs, which is a failure, unless it still makes progress [default: twenty times the longest run that
+    /// passed, at least 2s; 60s before any has]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    timeout: Option<Duration>,
     /// How many failing runs are enough
     #[arg(long, value_name = "N", default_value_t = 25)]
     failing: u32,
@@ -102,7 +108,7 @@ pub struct Hunt {
     #[arg(long, value_name = "N", default_value_t = 25)]
     passing: u32,
     /// At most this many runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
     /// At most this long; 5m if neither this nor --runs is given
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -259,7 +265,7 @@ impl Hunt {
         ended: Ended,
         findings: Option<&Findings>,
     ) -> Result<ExitCode, Problem> {
-        let code = summary::exit_code(course.counts(), findings, course.trouble());
+        let code = summary::exit_code(course, findings);
         if self.json_lines {
             print(&summary::json_line(course, ended, findings, code))?;
         } else {

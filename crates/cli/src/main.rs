@@ -10,6 +10,7 @@ mod chosen;
 mod clean;
 mod communication;
 mod conclude;
+mod condensing;
 mod confirm;
 mod contradiction;
 mod correlate;

@@ -5,12 +5,13 @@
 
 use unpick_recording::{RunInfo, RunOptions};
 
-use crate::program::end_of_command_line;
+use crate::program::{end_of_command_line, stdin_option};
 
 /// `unpick record --seed 7 --delay-sync 20% --delay-min 1us --delay-max 1ms -- ./bank 100`.
 pub fn repeat_command(info: &RunInfo) -> String {
     let program = end_of_command_line(&info.command, info.written_as.as_deref());
-    format!("unpick record --seed {}{} {program}", info.seed, delays(&info.options))
+    let stdin = stdin_option(info.stdin.as_deref());
+    format!("unpick record --seed {}{}{stdin} {program}", info.seed, delays(&info.options))
 }
 
 /// The options that ask for these delays; empty for none.

@@ -38,6 +38,7 @@ fn store(writer: &Writer) -> TempDir {
         why: None,
         hunt: None,
         written_as: None,
+        stdin: None,
         judged_by: None,
     };
     info.write(&run).unwrap();

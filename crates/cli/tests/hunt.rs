@@ -158,6 +158,50 @@ fn a_run_that_hangs_has_failed() {
 }
 
 #[test]
+fn a_hunt_without_runs_is_refused() {
+    let scene = Scene::new();
+    let hunt = scene.hunt(&["--runs", "0"], &["./bank", "1"]);
+    assert_eq!(hunt.code, Some(2), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("--runs") && !scene.path(".unpick").exists(), "{}", hunt.stderr);
+}
+
+#[test]
+fn every_run_reads_the_file_that_is_given_as_its_input() {
+    let scene = Scene::new();
+    fs::write(scene.path("words.txt"), "first\nsecond\n").unwrap();
+    let program = ["sh", "-c", "./bank 1; cat; echo end"];
+    let options = ["--runs", "2", "--no-delays", "--stdin", "words.txt", "--fail-if", "exit = 99"];
+    let hunt = scene.hunt(&options, &program);
+    assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains(" --stdin words.txt "), "{}", hunt.stderr);
+    for run in ["0001", "0002"] {
+        let printed = fs::read_to_string(scene.path(".unpick/runs").join(run).join("stdout"));
+        assert!(printed.unwrap().ends_with("first\nsecond\nend\n"));
+    }
+    let words = scene.path("words.txt").canonicalize().unwrap();
+    assert_eq!(scene.json(".unpick/runs/0001/run.json")["stdin"], words.to_str().unwrap());
+    let repeat = scene.runs()[0]["repeat"].as_str().unwrap().to_owned();
+    assert!(repeat.contains(&format!(" --stdin {} -- sh ", words.display())), "{repeat}");
+
+    let record = [&["record", "--stdin", "words.txt", "--"][..], &program].concat();
+    let recorded = scene.unpick(&record);
+    assert!(recorded.stdout.ends_with("first\nsecond\nend\n"), "{}", recorded.stdout);
+    let missing = scene.hunt(&["--stdin", "no-such-file"], &program);
+    assert_eq!(missing.code, Some(2), "{}", missing.stderr);
+    assert!(missing.stderr.contains("standard input cannot be read"), "{}", missing.stderr);
+}
+
+#[test]
+fn a_process_that_never_began_to_record_does_not_spoil_its_run() {
+    let scene = Scene::new();
+    let script = "./bank 1; head -c 9000 /dev/zero > \"$UNPICK_RUN_DIR/1-0.events\"";
+    let options = ["--runs", "1", "--no-delays", "--fail-if", "exit = 99"];
+    let hunt = scene.hunt(&options, &["sh", "-c", script]);
+    assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
+    assert!(hunt.stderr.contains("1 run: 0 failed, 1 passed"), "{}", hunt.stderr);
+}
+
+#[test]
 fn an_oracle_that_cannot_be_run_makes_runs_unusable_not_failing() {
     let scene = Scene::new();
     let hunt = scene.hunt(&["--oracle", "./no-such-oracle"], &["./bank", "1"]);
@@ -325,9 +369,9 @@ fn an_interrupted_hunt_tells_what_it_has() {
     assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
     let last = lines.map(|line| line.unwrap()).last().unwrap();
     let last: Value = serde_json::from_str(&last).unwrap();
-    assert_eq!((&last["event"], &last["exit_code"]), (&Value::from("end"), &Value::from(0)));
-    assert!(last["why"].as_str().unwrap().ends_with("stopped by you"));
-    assert_eq!(hunt.wait().unwrap().code(), Some(0));
+    assert_eq!((&last["event"], &last["exit_code"]), (&Value::from("end"), &Value::from(130)));
+    assert!(last["why"].as_str().unwrap().ends_with("interrupted"));
+    assert_eq!(hunt.wait().unwrap().code(), Some(130));
 }
 
 #[test]

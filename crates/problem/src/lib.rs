@@ -19,6 +19,8 @@ pub mod exit {
     pub const DOES_NOT_APPLY: u8 = 68;
     /// Unpick itself failed; the program under test is not to blame.
     pub const OWN_FAULT: u8 = 70;
+    /// The user interrupted a hunt before any run failed; as a shell gives it for Ctrl-C.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 /// A failure, told so that the reader knows what to do next.

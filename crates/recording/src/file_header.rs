@@ -49,6 +49,11 @@ impl FileHeader {
         self.mode & mode::PERTURBED != 0
     }
 
+    /// Whether these first bytes of a file are of a process that ended while its recorder was starting: nothing is written.
+    pub fn is_unwritten(bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| byte == 0)
+    }
+
     /// Reads the header from the first bytes of the file at `path` (which is only named in problems).
     pub fn parse(bytes: &[u8], path: &Path) -> Result<FileHeader, Problem> {
         check_magic(bytes, path)?;
@@ -65,7 +70,7 @@ fn check_magic(bytes: &[u8], path: &Path) -> Result<(), Problem> {
             .why("the program was stopped before its recorder had written anything")
             .next("record the program again: unpick record -- PROGRAM"));
     }
-    if bytes.iter().all(|&byte| byte == 0) {
+    if FileHeader::is_unwritten(bytes) {
         return Err(unreadable("its header was never written", path)
             .why("the program was stopped while its recorder was starting")
             .next("record the program again: unpick record -- PROGRAM"));

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod cancellation;
 mod catalogue;
 mod chunk;
 mod damage;
@@ -29,6 +30,7 @@ mod stream;
 pub mod writer;
 
 pub use action::{AccessFlags, AccessKind, Action, CallSites, LockFlags, LockKind, Pasts, Text};
+pub use cancellation::{Cancellation, Cancelled};
 pub use catalogue::{KernelThread, Module, Stacks, Thread};
 pub use event::{Event, Order};
 pub use file_header::FileHeader;

@@ -12,6 +12,7 @@ use unpick_events::file::FILE_HEADER_BYTES;
 use unpick_events::{Site, ThreadId};
 use unpick_problem::Problem;
 
+use crate::cancellation::Cancellation;
 use crate::catalogue::{Catalogue, KernelThread, Module, Stacks, Thread};
 use crate::chunk::{Chunk, load_chunks};
 use crate::damage::Damage;
@@ -34,25 +35,37 @@ pub struct Recording {
     threads: Vec<Thread>,
     catalogue: Catalogue,
     damage: Vec<String>,
+    cancellation: Cancellation,
 }
 
 impl Recording {
     /// Reads the event file at `path`.
     pub fn open(path: impl AsRef<Path>) -> Result<Recording, Problem> {
-        let path = path.as_ref();
+        Self::open_cancellable(path.as_ref(), &Cancellation::default())
+    }
+
+    /// The same; once it is cancelled, neither this nor any loop over its events goes on.
+    pub fn open_cancellable(
+        path: &Path,
+        cancellation: &Cancellation,
+    ) -> Result<Recording, Problem> {
         let file = File::open(path).map_err(|error| cannot_open(path, &error))?;
         if file.metadata().is_ok_and(|about| !about.is_file()) {
             return Err(not_a_file(path));
         }
-        Self::read(&file, path)
+        Self::read(&file, path, cancellation)
     }
 
     /// Reads an event file that is in memory; `name` stands for its path in problems.
     pub fn from_bytes(bytes: &[u8], name: impl AsRef<Path>) -> Result<Recording, Problem> {
-        Self::read(bytes, name.as_ref())
+        Self::read(bytes, name.as_ref(), &Cancellation::default())
     }
 
-    fn read<S: Source + ?Sized>(source: &S, path: &Path) -> Result<Recording, Problem> {
+    fn read<S: Source + ?Sized>(
+        source: &S,
+        path: &Path,
+        cancellation: &Cancellation,
+    ) -> Result<Recording, Problem> {
         let failed = |error: io::Error| cannot_read(path, &error);
         let mut first = [0; FIELD_BYTES];
         let got = source.read_up_to(0, &mut first).map_err(failed)?;
@@ -62,9 +75,10 @@ impl Recording {
         let chunks = load_chunks(source, end, &mut damage).map_err(failed)?;
         let mut streams = sort_into_streams(chunks, &mut damage);
         for (_, chunks) in &mut streams {
+            cancellation.check();
             keep_whole_events(chunks, &mut damage);
         }
-        Ok(Self::assemble(path.to_owned(), header, streams, damage))
+        Ok(Self::assemble(path.to_owned(), header, streams, damage, cancellation.clone()))
     }
 
     fn assemble(
@@ -72,13 +86,15 @@ impl Recording {
         header: FileHeader,
         streams: Vec<(ThreadId, Vec<Chunk>)>,
         damage: Damage,
+        cancellation: Cancellation,
     ) -> Recording {
         let mut catalogue = Catalogue::default();
         for (thread, chunks) in &streams {
-            Stream::new(*thread, chunks).for_each(|event| catalogue.take_in(&event));
+            Stream::new(*thread, chunks, &cancellation).for_each(|event| catalogue.take_in(&event));
         }
         let threads = catalogue.threads();
-        Recording { path, header, streams, threads, catalogue, damage: damage.into_notes() }
+        let damage = damage.into_notes();
+        Recording { path, header, streams, threads, catalogue, damage, cancellation }
     }
 
     pub fn path(&self) -> &Path {
@@ -121,12 +137,13 @@ impl Recording {
     pub fn stream(&self, thread: ThreadId) -> Stream<'_> {
         let found = self.streams.binary_search_by_key(&thread, |(thread, _)| *thread);
         let chunks = found.map_or(&[][..], |index| &self.streams[index].1);
-        Stream::new(thread, chunks)
+        Stream::new(thread, chunks, &self.cancellation)
     }
 
     /// The streams of all threads, by number.
     pub fn streams(&self) -> impl Iterator<Item = Stream<'_>> {
-        self.streams.iter().map(|(thread, chunks)| Stream::new(*thread, chunks))
+        let (streams, cancellation) = (self.streams.iter(), &self.cancellation);
+        streams.map(move |(thread, chunks)| Stream::new(*thread, chunks, cancellation))
     }
 
     /// All events in the order they happened.

@@ -3,13 +3,15 @@
 //! Takes   a folder.      Gives  what was run, how it ended, and its recordings.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use unpick_events::Label;
 use unpick_problem::Problem;
 
+use crate::cancellation::Cancellation;
+use crate::file_header::{FIELD_BYTES, FileHeader};
 use crate::recording::Recording;
 
 /// Name of the file that describes a run.
@@ -44,6 +46,9 @@ pub struct RunInfo {
     /// The words that named the command to Unpick, where they are not the command: `--cargo test bank::transfer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_as: Option<Vec<String>>,
+    /// The file it read as its standard input, by its whole path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<PathBuf>,
     /// What counted as failing; none from `unpick record`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_by: Option<JudgedBy>,
@@ -151,7 +156,7 @@ impl Run {
         let folder = folder.as_ref().to_owned();
         let info = RunInfo::read(&folder)?;
         let event_files = event_files(&folder).map_err(|error| cannot_list(&folder, &error))?;
-        Ok(Run { folder, info, event_files })
+        Ok(Run { folder, info, event_files: begun(event_files) })
     }
 
     pub fn folder(&self) -> &Path {
@@ -162,7 +167,7 @@ impl Run {
         &self.info
     }
 
-    /// The event files, one per process image, by name.
+    /// The event files, one per process image that came to record anything, by name.
     pub fn event_files(&self) -> &[PathBuf] {
         &self.event_files
     }
@@ -170,6 +175,14 @@ impl Run {
     /// Opens the recordings one after the other.
     pub fn recordings(&self) -> impl Iterator<Item = Result<Recording, Problem>> {
         self.event_files.iter().map(Recording::open)
+    }
+
+    /// The same; see [`Recording::open_cancellable`].
+    pub fn recordings_cancellable(
+        &self,
+        cancellation: &Cancellation,
+    ) -> impl Iterator<Item = Result<Recording, Problem>> {
+        self.event_files.iter().map(|path| Recording::open_cancellable(path, cancellation))
     }
 }
 
@@ -226,6 +239,20 @@ pub fn event_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Without those of processes that were ended while their recorder was starting, as happens to what a daemon leaves behind: they say nothing
+/// about the others. If there are no others, reading them says why.
+fn begun(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let begun: Vec<PathBuf> = files.iter().filter(|file| !is_unwritten(file)).cloned().collect();
+    if begun.is_empty() { files } else { begun }
+}
+
+fn is_unwritten(file: &Path) -> bool {
+    let mut first = Vec::new();
+    let opened = fs::File::open(file);
+    let read = opened.and_then(|file| file.take(FIELD_BYTES as u64).read_to_end(&mut first));
+    read.is_ok() && FileHeader::is_unwritten(&first)
+}
+
 /// Whether a file of a run's folder is a recording, by its name.
 pub fn is_event_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == EVENT_FILE_EXTENSION)
@@ -274,6 +301,18 @@ fn cannot_list(folder: &Path, error: &io::Error) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recording_that_was_never_begun_is_left_out_unless_it_is_the_only_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let unwritten = folder.path().join("7-0.events");
+        let written = folder.path().join("8-0.events");
+        fs::write(&unwritten, [0; 9000]).unwrap();
+        fs::write(&written, crate::writer::Writer::new().to_bytes()).unwrap();
+        let files = vec![unwritten.clone(), written.clone()];
+        assert_eq!(begun(files), [written]);
+        assert_eq!(begun(vec![unwritten.clone()]), [unwritten]);
+    }
 
     #[test]
     fn without_room_for_two_the_new_text_takes_the_place_of_the_old() {

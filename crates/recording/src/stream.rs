@@ -2,6 +2,7 @@
 
 use unpick_events::ThreadId;
 
+use crate::cancellation::Cancellation;
 use crate::chunk::Chunk;
 use crate::decode::{Framed, frame};
 use crate::event::{Event, Order};
@@ -16,11 +17,16 @@ pub struct Stream<'r> {
     ordinal: u64,
     /// The highest stamp so far.
     stamp: u32,
+    cancellation: &'r Cancellation,
 }
 
 impl<'r> Stream<'r> {
-    pub(crate) fn new(thread: ThreadId, chunks: &'r [Chunk]) -> Self {
-        Self { thread, chunks: chunks.iter(), words: &[], ordinal: 0, stamp: 0 }
+    pub(crate) fn new(
+        thread: ThreadId,
+        chunks: &'r [Chunk],
+        cancellation: &'r Cancellation,
+    ) -> Self {
+        Self { thread, chunks: chunks.iter(), words: &[], ordinal: 0, stamp: 0, cancellation }
     }
 
     pub fn thread(&self) -> ThreadId {
@@ -34,6 +40,7 @@ impl<'r> Stream<'r> {
                 return Some(framed);
             }
             let chunk = self.chunks.next()?;
+            self.cancellation.check();
             self.words = &chunk.words;
             self.ordinal = chunk.first_ordinal;
         }

@@ -4,7 +4,7 @@ use unpick_events::access::PastKind;
 use unpick_events::file::{FORMAT_VERSION, chunk_field, file_field, lost};
 use unpick_events::{Context, Kind, Past, Site, ThreadId};
 use unpick_recording::writer::{Draft, Writer};
-use unpick_recording::{Action, Histories, Recording};
+use unpick_recording::{Action, Cancellation, Cancelled, Histories, Recording};
 
 const MAIN: ThreadId = ThreadId(1);
 const WORKER: ThreadId = ThreadId(2);
@@ -281,4 +281,21 @@ fn an_event_of_zeros_at_the_border_of_a_hole_is_kept() {
     let recording = read(&writer.to_bytes());
     assert_eq!(recording.events().last().unwrap().kind(), Kind::Stack);
     assert!(recording.is_complete(), "{:?}", recording.damage());
+}
+
+#[test]
+fn nobody_reads_on_once_it_is_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("1-0.events");
+    std::fs::write(&path, many_events(1000).to_bytes()).unwrap();
+    let cancellation = Cancellation::default();
+    let recording = Recording::open_cancellable(&path, &cancellation).unwrap();
+    assert_eq!(recording.events().count(), 2000);
+    cancellation.cancel();
+    let is_cancelled = |read: &(dyn Fn() + std::panic::RefUnwindSafe)| {
+        std::panic::catch_unwind(read).is_err_and(|why| why.is::<Cancelled>())
+    };
+    assert!(is_cancelled(&|| assert_eq!(recording.events().count(), 0)));
+    assert!(is_cancelled(&|| drop(Histories::of(&recording))));
+    assert!(is_cancelled(&|| drop(Recording::open_cancellable(&path, &cancellation))));
 }

@@ -31,7 +31,7 @@ mod pinned;
 mod search;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,9 @@ pub struct Reproducer {
     /// Each run needs an empty working folder of its own.
     #[serde(default, skip_serializing_if = "is_false")]
     pub own_folder: bool,
+    /// What it reads as its standard input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<PathBuf>,
     /// `P1` to `P17`, `torn-at-first` or `torn-at-second`, `deadlock` or `lost-notification`.
     pub pattern: String,
     /// Why this order is wrong.

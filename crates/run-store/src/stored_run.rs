@@ -89,6 +89,7 @@ mod tests {
             why: None,
             hunt,
             written_as: None,
+            stdin: None,
             judged_by: None,
         };
         info.write(&folder).unwrap();

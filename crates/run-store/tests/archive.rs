@@ -48,6 +48,7 @@ impl Scene {
 fn info(label: Label, hunt: u64) -> Vec<u8> {
     let info = RunInfo {
         written_as: None,
+        stdin: None,
         judged_by: None,
         command: vec!["./bank".to_owned()],
         working_folder: PathBuf::from("."),

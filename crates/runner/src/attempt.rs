@@ -9,7 +9,7 @@
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub struct Judged {
     pub hunt: u64,
     /// The user wanted no more before it ended.
     pub stopped: bool,
-    /// If it did not end in time: what its threads were doing then.
+    /// If it hung: what its threads were doing then.
     pub hang: Option<Moment>,
 }
 
@@ -59,6 +59,11 @@ impl Judged {
 
     pub fn why(&self) -> &str {
         self.run.info.why.as_deref().unwrap_or_default()
+    }
+
+    /// How much room its recordings take.
+    pub fn recorded_bytes(&self) -> u64 {
+        self.run.event_files.iter().map(|file| file.bytes).sum()
     }
 
     /// What the verdict rests on, told further.
@@ -92,13 +97,15 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     }
     let looked_for = attempt.judge.looked_for();
     let folder = begun.folder.clone();
-    let watched =
-        watch(command(attempt, &begun), &folder, "", looked_for, attempt.limits, attempt.stop);
+    let command = command(attempt, &begun).inspect_err(|_| discard(&folder))?;
+    let watched = watch(command, &folder, "", looked_for, attempt.limits, attempt.stop);
     let stopped = matches!(&watched, Ok(watched) if watched.ending == Ending::Stopped);
     let mut hang = None;
     let verdict = match watched {
         Ok(mut watched) => {
-            hang = watched.moment.take();
+            let moment = watched.moment.take();
+            hang =
+                moment.filter(|moment| moment.is_standstill || !attempt.judge.saw_panic(&watched));
             judge(attempt, &mut begun, &watched)
         }
         Err(NotWatched::NotStarted(error)) => {
@@ -111,9 +118,9 @@ pub fn attempt(attempt: &Attempt<'_>) -> Result<Judged, Problem> {
     };
     begun.info.label = Some(verdict.label);
     begun.info.why = Some(verdict.why);
-    let timed_out = hang.is_some();
+    let timed_out = hang.as_ref().is_some_and(|moment: &Moment| !moment.is_standstill);
     let mut judged = Judged { run: begun.finish(), number, hunt, stopped, hang };
-    if let Some(why) = our_fault(&judged.run, timed_out, attempt.limits.timeout) {
+    if let Some(why) = our_fault(&judged.run, timed_out) {
         judged.set_unusable(&why)?;
     }
     if attempt.own_folder && judged.label() != Label::Fail {
@@ -133,7 +140,7 @@ fn judged_by(attempt: &Attempt<'_>) -> JudgedBy {
     }
 }
 
-fn command(attempt: &Attempt<'_>, begun: &Begun) -> Command {
+fn command(attempt: &Attempt<'_>, begun: &Begun) -> Result<Command, Problem> {
     let (plan, program) = (attempt.plan, &begun.program.path);
     // What was found from here must be found from another folder too.
     let path = program.canonicalize().unwrap_or_else(|_| program.clone());
@@ -146,7 +153,10 @@ fn command(attempt: &Attempt<'_>, begun: &Begun) -> Command {
     if attempt.own_folder {
         command.current_dir(&begun.info.working_folder);
     }
-    command
+    // Without a file there is no input: in a background group a program could not read from the terminal, and two runs cannot
+    // share what is typed once.
+    command.stdin(invocation.open_stdin()?.map_or_else(Stdio::null, Stdio::from));
+    Ok(command)
 }
 
 fn make_own_folder(begun: &Begun) -> Result<PathBuf, Problem> {
@@ -174,7 +184,7 @@ fn judge(attempt: &Attempt<'_>, begun: &mut Begun, watched: &Watched) -> Verdict
 }
 
 /// Why a run says nothing about the program, if that is so.
-fn our_fault(run: &FinishedRun, timed_out: bool, timeout: Duration) -> Option<String> {
+fn our_fault(run: &FinishedRun, timed_out: bool) -> Option<String> {
     if let Some(trouble) = &run.trouble {
         return trouble.to_string().lines().next().map(str::to_owned);
     }
@@ -186,7 +196,7 @@ fn our_fault(run: &FinishedRun, timed_out: bool, timeout: Duration) -> Option<St
     }
     let delayed: u64 = run.event_files.iter().map(|file| file.delayed).sum();
     let delayed = Duration::from_nanos(delayed);
-    if timed_out && 2 * delayed >= timeout {
+    if timed_out && 2 * delayed >= Duration::from_millis(run.info.duration_ms) {
         let seconds = delayed.as_secs_f64();
         return Some(format!("its time was used up by {seconds:.1} s of our own delays"));
     }

@@ -5,10 +5,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use unpick_events::file::FILE_HEADER_BYTES;
 use unpick_recording::FileHeader;
+
+/// What `stat` counts in, whatever the disk has.
+const BLOCK_BYTES: u64 = 512;
 
 /// An event file after the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +27,11 @@ pub struct Trimmed {
 
 /// Cuts one file. A file whose header cannot be read is left as it is: reading it will say why.
 pub fn trim(path: &Path) -> io::Result<Trimmed> {
-    let length = fs::metadata(path)?.len();
-    let untouched =
-        Trimmed { path: path.to_owned(), bytes: length, still_written_by: None, delayed: 0 };
+    let about = fs::metadata(path)?;
+    let length = about.len();
+    // Where nothing was written there is only a hole.
+    let bytes = length.min(about.blocks() * BLOCK_BYTES);
+    let untouched = Trimmed { path: path.to_owned(), bytes, still_written_by: None, delayed: 0 };
     let Some(header) = read_header(path)? else {
         let starting = process_of(path).filter(|process| is_alive(*process));
         return Ok(Trimmed { still_written_by: starting, ..untouched });
@@ -51,7 +57,8 @@ fn is_alive(process: u32) -> bool {
     Path::new(&format!("/proc/{process}")).exists()
 }
 
-fn read_header(path: &Path) -> io::Result<Option<FileHeader>> {
+/// None: it is not written, or cannot be understood.
+pub fn read_header(path: &Path) -> io::Result<Option<FileHeader>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(FILE_HEADER_BYTES).read_to_end(&mut bytes)?;
     Ok(FileHeader::parse(&bytes, path).ok())
@@ -91,6 +98,14 @@ mod tests {
         let (_folder, path, _) = file_of_a_process_that_is_gone();
         fs::write(&path, [7; 10_000]).unwrap();
         assert_eq!(trim(&path).unwrap().bytes, 10_000);
+        assert_eq!(fs::metadata(&path).unwrap().len(), 10_000);
+    }
+
+    #[test]
+    fn a_recording_that_was_never_begun_takes_no_room() {
+        let (_folder, path, _) = file_of_a_process_that_is_gone();
+        fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
+        assert_eq!(trim(&path).unwrap().bytes, 0);
     }
 
     #[test]

@@ -85,8 +85,19 @@ impl Group {
         let Some((state, group)) = state_and_group(&String::from_utf8_lossy(&stat)) else {
             return false;
         };
-        (group == self.leader || process == self.leader) && !matches!(state, 'Z' | 'X')
+        let is_member = group == self.leader || process == self.leader;
+        is_member && (!matches!(state, 'Z' | 'X') || has_living_threads(process))
     }
+}
+
+/// Whether a process whose first thread has ended has others.
+fn has_living_threads(process: i32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let mut stats = tasks.filter_map(|task| fs::read(task.path().join("stat")).ok());
+    stats.any(|stat| {
+        let state = state_and_group(&String::from_utf8_lossy(&stat)).map(|(state, _)| state);
+        !matches!(state, None | Some('Z' | 'X'))
+    })
 }
 
 /// Whether no thread of a process can go on before it is told to.

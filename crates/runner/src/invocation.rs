@@ -1,8 +1,11 @@
 //! A command, and what it needs around it.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
+
+use unpick_problem::Problem;
 
 /// What is run, and where.
 #[derive(Debug, Clone, Default)]
@@ -11,6 +14,8 @@ pub struct Invocation {
     pub command: Vec<OsString>,
     /// Its working folder; none: ours.
     pub folder: Option<PathBuf>,
+    /// The file it reads as its standard input, by its whole path; none: nothing in a hunt, ours in `unpick record`.
+    pub stdin: Option<PathBuf>,
     /// Variables beside those it inherits.
     pub environment: Vec<(OsString, OsString)>,
     /// The words that name it to Unpick, where these are not the command itself: `--cargo test bank::transfer`.
@@ -34,5 +39,16 @@ impl Invocation {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
+    }
+
+    /// The file for its standard input, if there is one. Each run reads it from the beginning.
+    pub(crate) fn open_stdin(&self) -> Result<Option<File>, Problem> {
+        let Some(path) = &self.stdin else { return Ok(None) };
+        File::open(path).map(Some).map_err(|error| {
+            Problem::usage("the file for the program's standard input cannot be read")
+                .at("file", path.display())
+                .why(error)
+                .next("name one that can: --stdin FILE")
+        })
     }
 }

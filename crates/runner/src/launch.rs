@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use unpick_problem::Problem;
 use unpick_recording::Outcome;
 
+use crate::guardian::Guarded;
 use crate::invocation::Invocation;
 use crate::program::Program;
 use crate::signals::Forwarding;
@@ -26,13 +27,18 @@ pub fn launch(
     let mut command = Command::new(&program.path);
     invocation.surround(&mut command);
     command.arg0(name).args(arguments).envs(environment);
+    if let Some(file) = invocation.open_stdin()? {
+        command.stdin(file);
+    }
     let forwarding = Forwarding::begin();
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| cannot_start(program, &error))?;
+    let guarded = Guarded::process(child.id());
     let receiver = forwarding.pass_to(child.id());
     wait_without_reaping(&child);
     let duration = started.elapsed();
     drop(receiver);
+    drop(guarded);
     let status = child.wait().map_err(|error| cannot_wait(program, &error))?;
     Ok((outcome(status), duration))
 }

@@ -11,29 +11,37 @@
 
 mod attempt;
 mod choices;
+mod condition;
 mod event_file;
 mod failure;
 mod group;
+mod guardian;
 mod invocation;
 mod launch;
 mod moment;
 mod output;
+mod patience;
 mod perturbation;
 mod program;
 mod run;
 mod signals;
+mod signs;
+mod standstill;
 mod verdict;
+mod waiting;
 mod watch;
 
 pub use attempt::{Attempt, Judged, attempt};
 pub use choices::Choices;
+pub use condition::Condition;
 pub use event_file::Trimmed;
 pub use failure::Failure;
 pub use invocation::Invocation;
 pub use moment::{Activity, Calls, Moment, ProcessMoment, ThreadMoment};
+pub use patience::PATIENCE;
 pub use perturbation::{Delays, Draw, Lacking, Perturbation, Rate, Rates};
 pub use program::Program;
 pub use run::{FinishedRun, Plan, run};
 pub use signals::{stop_on_signals, survive_file_size_limit};
-pub use verdict::{Condition, Judge};
+pub use verdict::Judge;
 pub use watch::Limits;

@@ -1,4 +1,4 @@
-//! What every thread of a run was doing at one moment: when its time was over.
+//! What every thread of a run was doing at one moment: when it hung, or its time was over.
 //!
 //! Takes   the processes of a run's group, which stand still, and their event files.
 //! Gives   per thread how many events it had recorded, whether it ran or slept, and its call stack as the process keeps it.
@@ -26,6 +26,8 @@ const MOST_CALLS: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moment {
     pub processes: Vec<ProcessMoment>,
+    /// All threads were seen to wait for each other: it hangs for certain, however long it ran.
+    pub is_standstill: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +75,7 @@ pub fn look(group: &Group, folder: &Path) -> Moment {
         let process = u32::try_from(process).ok()?;
         process_moment(process, files.remove(&process)?, activities)
     });
-    Moment { processes: processes.collect() }
+    Moment { processes: processes.collect(), is_standstill: false }
 }
 
 /// The event file of the program that each process runs now: others are of programs it ran before.

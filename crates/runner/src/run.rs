@@ -109,6 +109,7 @@ fn describe(plan: &Plan) -> RunInfo {
         why: None,
         hunt: None,
         written_as: invocation.written_as.clone(),
+        stdin: invocation.stdin.clone(),
         judged_by: None,
     }
 }

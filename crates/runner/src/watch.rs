@@ -1,52 +1,74 @@
 //! Runs a program in a process group of its own, with a time limit, and captures what it prints.
 //!
-//! Takes   a command, where its output goes, limits.      Gives  how it ended, and why; what it was doing when its
-//!         time was over.
+//! Takes   a command, where its output goes, limits.      Gives  how it ended, and why; what it was doing when it hung.
 //! Misses  what left the process group.
-//! Cost    three threads while the program runs, one look through /proc afterwards.
+//! Cost    three threads while the program runs; a look through /proc after a tenth of a second, then ever more seldom, and
+//!         one afterwards.
 //!
-//! Only the group that was made here is ever signalled. The program gets no input: in a background group it could not
-//! read from the terminal, and two runs cannot share what is typed once.
+//! Only the group that was made here is ever signalled.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process::{Child, Command};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
 use unpick_recording::Outcome;
 
 use crate::group::Group;
+use crate::guardian::Guarded;
 use crate::launch::{outcome, wait_without_reaping};
 use crate::moment::{self, Moment};
 use crate::output::{Capture, Captured};
+use crate::waiting::Running;
 
-/// How soon a request to stop is noticed.
-const LOOK_FOR_STOP: Duration = Duration::from_millis(50);
 /// What a run leaves behind is given this long to end by itself.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Longer is a hang.
+    /// Longer is a hang, unless it is only slow: see `patience`.
     pub timeout: Duration,
+    /// How long runs take that pass, if any has.
+    pub longest_pass: Option<Duration>,
+    /// No run goes on beyond this: there is no more time, whatever it does.
+    pub until: Option<Instant>,
     /// Between asking and killing.
     pub grace: Duration,
     /// Bytes kept of the beginning, and of the end, of what it prints to each stream.
     pub output: usize,
 }
 
+impl Limits {
+    /// For a program of which nothing is known.
+    pub fn new(timeout: Duration, grace: Duration, output: usize) -> Limits {
+        Limits { timeout, longest_pass: None, until: None, grace, output }
+    }
+}
+
 /// Why a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     ByItself,
+    /// All its threads wait for each other: it never would have ended.
+    Blocked,
     TimedOut,
+    /// It made progress beyond the time limit, and was ended.
+    Slow,
+    /// There was no more time for it.
+    OutOfTime,
     /// Somebody asked us to stop.
     Stopped,
+}
+
+impl Ending {
+    pub fn is_hang(self) -> bool {
+        matches!(self, Ending::Blocked | Ending::TimedOut)
+    }
 }
 
 /// A program that was watched to its end.
@@ -54,7 +76,7 @@ pub enum Ending {
 pub struct Watched {
     pub outcome: Outcome,
     pub ending: Ending,
-    /// If it was timed out: what it was doing then.
+    /// If it hung: what it was doing then.
     pub moment: Option<Moment>,
     pub duration: Duration,
     pub stdout: Captured,
@@ -90,7 +112,7 @@ pub fn watch(
 ) -> Result<Watched, NotWatched> {
     let (stdout, to_stdout) = io::pipe().map_err(NotWatched::NotStarted)?;
     let (stderr, to_stderr) = io::pipe().map_err(NotWatched::NotStarted)?;
-    command.process_group(0).stdin(Stdio::null()).stdout(to_stdout).stderr(to_stderr);
+    command.process_group(0).stdout(to_stdout).stderr(to_stderr);
     let capture = |from, stream: &str, patterns| {
         let path = folder.join(format!("{name}{stream}"));
         Capture::begin(from, &path, patterns, limits.output).map_err(NotWatched::NotStarted)
@@ -99,10 +121,12 @@ pub fn watch(
     let stderr = capture(stderr, "stderr", looked_for.stderr)?;
     let started = Instant::now();
     let mut child = command.spawn().map_err(NotWatched::NotStarted)?;
+    let guarded = Guarded::group(child.id());
     // It holds our ends of the pipes for writing.
     drop(command);
     let End { ending, duration, leftovers, moment } =
         see_to_its_end(&child, started, folder, limits, stop);
+    drop(guarded);
     let status = child.wait().map_err(NotWatched::Lost)?;
     Ok(Watched {
         outcome: outcome(status),
@@ -130,7 +154,7 @@ fn see_to_its_end(
     limits: &Limits,
     stop: &AtomicBool,
 ) -> End {
-    let group = Group::of(child.id());
+    let running = Running { group: Group::of(child.id()), started, folder, limits, stop };
     std::thread::scope(|scope| {
         let (tell, told) = mpsc::channel();
         scope.spawn(move || {
@@ -138,32 +162,27 @@ fn see_to_its_end(
             // Nobody listens any more if the program was ended by us.
             let _ = tell.send(());
         });
-        let ending = wait_for_end(&told, started, limits.timeout, stop);
+        let ending = running.wait(&told);
         let duration = started.elapsed();
+        let group = &running.group;
         if ending == Ending::ByItself {
             let leftovers = group.end(LEFTOVER_GRACE);
             return End { ending, duration, leftovers, moment: None };
         }
-        let moment = (ending == Ending::TimedOut).then(|| moment::look(&group, folder));
-        group.end(limits.grace);
+        let moment = ending.is_hang().then(|| Moment {
+            is_standstill: ending == Ending::Blocked,
+            ..moment::look(group, folder)
+        });
+        group.end(grace(ending, limits));
         End { ending, duration, leftovers: 0, moment }
     })
 }
 
-fn wait_for_end(
-    told: &mpsc::Receiver<()>,
-    started: Instant,
-    timeout: Duration,
-    stop: &AtomicBool,
-) -> Ending {
-    loop {
-        let left = timeout.saturating_sub(started.elapsed());
-        match told.recv_timeout(left.min(LOOK_FOR_STOP)) {
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ending::ByItself,
-            Err(RecvTimeoutError::Timeout) if stop.load(Relaxed) => return Ending::Stopped,
-            Err(RecvTimeoutError::Timeout) if left <= LOOK_FOR_STOP => return Ending::TimedOut,
-            Err(RecvTimeoutError::Timeout) => {}
-        }
+/// A program that can do nothing, or whose end nobody has time for, is not waited for.
+fn grace(ending: Ending, limits: &Limits) -> Duration {
+    match ending {
+        Ending::Blocked | Ending::OutOfTime => limits.grace.min(LEFTOVER_GRACE),
+        _ => limits.grace,
     }
 }
 
@@ -171,10 +190,13 @@ fn wait_for_end(
 pub mod tests {
     use super::*;
     use std::fs;
+    use std::process::Stdio;
 
     /// More than any test needs, and little output.
     pub const LIMITS: Limits = Limits {
         timeout: Duration::from_secs(60),
+        longest_pass: None,
+        until: None,
         grace: Duration::from_millis(100),
         output: 1000,
     };
@@ -186,7 +208,7 @@ pub mod tests {
     impl Scene {
         fn watch(&self, script: &str, limits: &Limits, stop: bool) -> Watched {
             let mut command = Command::new("sh");
-            command.args(["-c", script]).current_dir(self.folder.path());
+            command.args(["-c", script]).current_dir(self.folder.path()).stdin(Stdio::null());
             let stop = AtomicBool::new(stop);
             watch(command, self.folder.path(), "", LookedFor::default(), limits, &stop).unwrap()
         }

@@ -73,6 +73,7 @@ fn info_of(run: u64) -> RunInfo {
     let fails = run.is_multiple_of(ONE_IN);
     RunInfo {
         written_as: None,
+        stdin: None,
         judged_by: None,
         command: ["./bank", "--deposits", "100"].map(str::to_owned).to_vec(),
         working_folder: PathBuf::from("/home/somebody/projects/bank"),

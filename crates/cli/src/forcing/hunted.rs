@@ -50,11 +50,13 @@ impl Hunted {
         if let Some(words) = &self.info.written_as {
             // `--cargo test NAME`: cargo knows the folder and the variables.
             let words: Vec<_> = words.iter().skip(1).map(OsString::from).collect();
-            return cargo_test::invocation(&words);
+            let stdin = self.info.stdin.clone();
+            return Ok(Invocation { stdin, ..cargo_test::invocation(&words)? });
         }
         let command = self.info.command.iter().map(OsString::from).collect();
         let folder = (!self.has_own_folder()).then(|| self.info.working_folder.clone());
-        Ok(Invocation { folder, ..Invocation::plain(command) })
+        let stdin = self.info.stdin.clone();
+        Ok(Invocation { folder, stdin, ..Invocation::plain(command) })
     }
 
     pub(super) fn has_own_folder(&self) -> bool {
@@ -97,6 +99,13 @@ mod tests {
         assert_eq!(ended(RunOutcome::Signal { number: 15 }), None);
     }
 
+    #[test]
+    fn the_program_is_run_again_with_the_same_input() {
+        let stdin = Some(PathBuf::from("/tmp/words.txt"));
+        let hunted = Hunted::of_run(RunInfo { stdin: stdin.clone(), ..a_run() });
+        assert_eq!(hunted.invocation().unwrap().stdin, stdin);
+    }
+
     fn a_run() -> RunInfo {
         RunInfo {
             command: vec!["./bank".to_owned()],
@@ -112,6 +121,7 @@ mod tests {
             why: None,
             hunt: None,
             written_as: None,
+            stdin: None,
             judged_by: None,
         }
     }

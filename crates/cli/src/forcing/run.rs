@@ -118,7 +118,9 @@ fn forced_run(judged: &Judged) -> Result<ForcedRun, Problem> {
         is_shown: false,
         prevention: None,
     };
-    if judged.hang.is_some() && 2 * run.outcome.held >= duration {
+    // Threads that all wait for each other do so whoever was held before.
+    let may_be_slow = judged.hang.as_ref().is_some_and(|hang| !hang.is_standstill);
+    if may_be_slow && 2 * run.outcome.held >= duration {
         run.label = Label::Unusable;
         run.why = format!("its time was used up by {:.1?} of being held", run.outcome.held);
     }

@@ -21,6 +21,7 @@ impl Forcing {
             arguments: words.into_iter().skip(1).collect(),
             cargo: Vec::new(),
             own_folder: self.own_folder,
+            stdin: self.invocation.stdin.as_deref().map(as_seen_from_here),
             oracle: Oracle {
                 fail_if: self.judge.conditions.iter().map(ToString::to_string).collect(),
                 command: oracle.map(|oracle| oracle.to_string_lossy().into_owned()),
@@ -63,6 +64,12 @@ impl Forcing {
             Err(_) => plan,
         }
     }
+}
+
+/// A file below this folder is named so that both can be moved.
+fn as_seen_from_here(file: &Path) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    file.strip_prefix(&here).unwrap_or(file).to_owned()
 }
 
 /// `/bin/sh` of a file that begins with `#!/bin/sh`.

@@ -4,24 +4,28 @@
 //!
 //! What goes wrong after the first run ends the hunt, but takes nothing from the runs there are.
 
+mod next_run;
+mod resume;
+
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use unpick_events::Label;
 use unpick_problem::Problem;
-use unpick_run_store::{Builds, Keep, Store, drop_recordings};
-use unpick_runner::{Draw, Judged, Perturbation, Rates};
+use unpick_run_store::{Builds, Store};
+use unpick_runner::{Judged, Perturbation, Rates};
 
-use crate::conclude::{Condensed, View, findings_of, stored_patterns};
+use crate::conclude::{Condensed, View, findings_of};
 use crate::hunt::budget::{Budget, Counts, Enough};
+use crate::hunt::keeping::Keeping;
 use crate::hunt::progress::Progress;
-use crate::hunt::single::{Common, Done};
+use crate::hunt::ranking_time::RankingTime;
+use crate::hunt::run_limits::RunLimits;
+use crate::hunt::single::{Common, Done, News};
+use crate::hunt::unusable::Unusable;
 use crate::program::end_of_command_line;
 use crate::record::nothing_recorded;
-
-/// Recordings of passing runs beyond this are dropped, whatever is to be kept: a hunt must not fill the disk.
-const MOST_KEPT_BYTES: u64 = 4 << 30;
 
 /// With so many runs a leading finding is looked for the first time, then whenever there are twice as many: all these looks
 /// together cost no more than the one at the end.
@@ -34,7 +38,7 @@ pub struct Setup<'a> {
     pub perturbation: Perturbation,
     /// How runs are ranked.
     pub view: &'a View,
-    pub keep: Keep,
+    pub keeping: Keeping,
     pub resume: bool,
     /// So many runs at once.
     pub jobs: usize,
@@ -59,17 +63,18 @@ pub struct Course<'a> {
     new_runs: u32,
     number: Option<u64>,
     builds: Builds,
-    kept_bytes: u64,
-    dropped_for_space: bool,
     incomplete: u32,
-    last_unusable: Option<String>,
+    unusable: Unusable,
+    limits: RunLimits,
     next_look: u32,
+    ranking: RankingTime,
     trouble: Option<Problem>,
 }
 
 impl<'a> Course<'a> {
     pub fn begin(setup: Setup<'a>, progress: Progress) -> Result<Course<'a>, Problem> {
         let resume = setup.resume;
+        let limits = RunLimits::new(setup.common.timeout, setup.common.options.limit);
         let mut course = Course {
             setup,
             progress,
@@ -78,36 +83,17 @@ impl<'a> Course<'a> {
             new_runs: 0,
             number: None,
             builds: Builds::default(),
-            kept_bytes: 0,
-            dropped_for_space: false,
             incomplete: 0,
-            last_unusable: None,
+            unusable: Unusable::default(),
+            limits,
             next_look: FIRST_LOOK,
+            ranking: RankingTime::default(),
             trouble: None,
         };
         if resume {
             course.take_up()?;
         }
         Ok(course)
-    }
-
-    /// Counts the runs of the last hunt.
-    fn take_up(&mut self) -> Result<(), Problem> {
-        let runs = self.setup.common.store.runs_of_hunt(None)?;
-        let command = self.setup.common.invocation.words();
-        if let Some(other) = runs.iter().find(|run| run.info.command != command) {
-            return Err(another_command(&other.info.command.join(" ")));
-        }
-        for run in &runs {
-            if run.label() != Label::Unusable {
-                self.builds.add(run.number, &stored_patterns(run, self.setup.view.options())?)?;
-            }
-            let duration = Duration::from_millis(run.info.duration_ms);
-            self.setup.perturbation.recall(&run.info.options, run.label(), duration);
-            self.counts.add(run.label());
-            self.number = run.info.hunt;
-        }
-        Ok(())
     }
 
     /// Runs the program until it is enough. A problem: it cannot be run or recorded at all.
@@ -118,17 +104,26 @@ impl<'a> Course<'a> {
             let mut running = 0;
             loop {
                 while self.may_start(running) {
-                    let draw =
-                        self.setup.perturbation.next(self.setup.budget.lacking(&self.counts));
-                    let (tell, hunt) = (tell.clone(), self.number);
+                    let (setup, tell) = (self.next_run(), tell.clone());
                     // Nobody listens any more only if this thread has died.
-                    scope.spawn(move || drop(tell.send(common.run_once(draw, hunt))));
+                    scope.spawn(move || {
+                        let on_slow = |slow| drop(tell.send(News::Reading(slow)));
+                        let done = common.run_once(setup, on_slow);
+                        drop(tell.send(News::Ended(Box::new(done))));
+                    });
                     running += 1;
                 }
                 if running == 0 {
                     return;
                 }
-                let Ok(done) = told.recv() else { return };
+                let done = match told.recv() {
+                    Ok(News::Ended(done)) => *done,
+                    Ok(News::Reading(slow)) => {
+                        self.progress.reading(slow);
+                        continue;
+                    }
+                    Err(_) => return,
+                };
                 running -= 1;
                 if let Err(problem) = done.and_then(|done| self.take(done)) {
                     self.trouble.get_or_insert(problem);
@@ -162,13 +157,13 @@ impl<'a> Course<'a> {
         if self.setup.common.stop.load(Relaxed) {
             return Some(Ended::Stopped);
         }
-        let elapsed = self.started.elapsed();
+        let elapsed = self.started.elapsed() + self.reserve();
         self.setup.budget.reached(&self.counts, self.new_runs, elapsed).map(Ended::Enough)
     }
 
     /// Takes in a run that has ended. A problem ends the hunt.
     fn take(&mut self, done: Done) -> Result<(), Problem> {
-        let Done { draw, mut judged, condensed } = done;
+        let Done { draw, mut judged, condensed, reading } = done;
         if judged.stopped {
             judged.run.discard();
             return Ok(());
@@ -178,6 +173,9 @@ impl<'a> Course<'a> {
             return Err(nothing_recorded(&judged.run));
         }
         self.number = Some(judged.hunt);
+        if condensed.is_some() {
+            self.limits.observe_reading(judged.recorded_bytes(), reading);
+        }
         let mixed = condensed.and_then(|Condensed { patterns, is_complete, .. }| {
             self.incomplete += u32::from(!is_complete);
             self.builds.add(judged.number, &patterns).err()
@@ -185,48 +183,40 @@ impl<'a> Course<'a> {
         if mixed.is_some() {
             judged.set_unusable("it is of another build of the program")?;
         }
-        self.keep_or_drop(&judged)?;
-        self.take_note(&draw, &judged);
+        self.setup.keeping.keep_or_drop(&judged)?;
+        let duration = Duration::from_millis(judged.run.info.duration_ms);
+        self.setup.perturbation.learn(&draw, judged.label(), duration);
+        self.take_note(&judged, duration);
         self.look_ahead();
         mixed.map_or(Ok(()), Err)
     }
 
-    fn keep_or_drop(&mut self, judged: &Judged) -> Result<(), Problem> {
-        let bytes: u64 = judged.run.event_files.iter().map(|file| file.bytes).sum();
+    fn take_note(&mut self, judged: &Judged, duration: Duration) {
         let label = judged.label();
-        let too_much = label == Label::Pass && self.kept_bytes + bytes > MOST_KEPT_BYTES;
-        if self.setup.keep.keeps(label) && !too_much {
-            self.kept_bytes += bytes;
-            return Ok(());
-        }
-        self.dropped_for_space |= too_much && self.setup.keep.keeps(label);
-        drop_recordings(&judged.run.folder)
-    }
-
-    fn take_note(&mut self, draw: &Draw, judged: &Judged) {
-        let label = judged.label();
-        let duration = Duration::from_millis(judged.run.info.duration_ms);
-        self.setup.perturbation.learn(draw, label, duration);
+        self.limits.observe(label, duration);
         self.counts.add(label);
         self.new_runs += 1;
         if label == Label::Unusable {
-            self.last_unusable = Some(judged.why().to_owned());
+            self.unusable.observe(judged.why());
         }
         self.progress.told(judged, &self.counts, self.started.elapsed());
     }
 
-    /// Shows the leading finding as it forms.
+    /// Shows the leading finding as it forms, and learns how long ranking takes.
     fn look_ahead(&mut self) {
         let Counts { passed, failed, .. } = self.counts;
         let is_due = self.counts.total() >= self.next_look && passed > 0 && failed > 0;
-        if !is_due || !self.progress.shows_findings() {
+        let is_wanted = self.progress.shows_findings() || self.setup.budget.time.is_some();
+        if !is_due || !is_wanted {
             return;
         }
         self.next_look = 2 * self.counts.total();
+        let started = Instant::now();
         let store = &self.setup.common.store;
         let runs = store.runs_of_hunt(self.number);
         // A problem comes again at the end, and is told there.
         let findings = runs.and_then(|runs| findings_of(store, &runs, self.setup.view));
+        self.ranking.observe(started.elapsed(), self.counts.total());
         if let Some(first) = findings.ok().and_then(|found| found.findings.into_iter().next()) {
             self.progress.leading(&first);
         }
@@ -249,6 +239,11 @@ impl<'a> Course<'a> {
     pub fn end_of_command_line(&self) -> String {
         let invocation = self.setup.common.invocation;
         end_of_command_line(&invocation.words(), invocation.written_as.as_deref())
+    }
+
+    /// Whether the program has something to read.
+    pub fn has_input(&self) -> bool {
+        self.setup.common.invocation.stdin.is_some()
     }
 
     pub fn store(&self) -> &Store {
@@ -283,20 +278,18 @@ impl<'a> Course<'a> {
         self.incomplete
     }
 
-    /// Why the last run that could not be used could not.
-    pub fn last_unusable(&self) -> Option<&str> {
-        self.last_unusable.as_deref()
+    /// Why runs could not be used.
+    pub fn unusable(&self) -> &Unusable {
+        &self.unusable
+    }
+
+    /// Whether the user wanted it to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.setup.common.stop.load(Relaxed)
     }
 
     /// Recordings were not kept although they should have been: there were too many.
     pub fn has_dropped_for_space(&self) -> bool {
-        self.dropped_for_space
+        self.setup.keeping.has_dropped_for_space()
     }
-}
-
-fn another_command(command: &str) -> Problem {
-    Problem::usage("the last hunt cannot be resumed: it ran another command")
-        .at("command", command)
-        .why("runs of different commands do not compare")
-        .next("begin a new hunt, without --resume")
 }

@@ -12,6 +12,8 @@ use unpick_findings::{Active, Finding, TriedOrder};
 use unpick_runner::Judged;
 
 use crate::hunt::budget::{Budget, Counts};
+use crate::hunt::single::SlowReading;
+use crate::quantities::bytes_in_words;
 use crate::repeat::repeat_command;
 
 /// Without a terminal there is a line at least so often, besides one for each of the first failing runs.
@@ -53,6 +55,16 @@ impl Progress {
             }
             Shown::Lines => self.print_lines(judged, counts, elapsed),
             Shown::Json => print_json(judged),
+        }
+    }
+
+    /// A run has ended and takes long to be read.
+    pub fn reading(&self, slow: SlowReading) {
+        let line = format!("reading run {} ({})", slow.run, bytes_in_words(slow.bytes));
+        match &self.shown {
+            Shown::Nothing | Shown::Json => {}
+            Shown::Bar(bar) => bar.set_message(line),
+            Shown::Lines => eprintln!("unpick: {line}"),
         }
     }
 

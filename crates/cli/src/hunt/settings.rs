@@ -5,16 +5,15 @@ use std::time::Duration;
 use unpick_problem::Problem;
 use unpick_recording::RunOptions;
 use unpick_run_store::{Keep, Store};
-use unpick_runner::{Delays, Invocation, Judge, Limits, Perturbation, stop_on_signals};
+use unpick_runner::{Delays, Invocation, Judge, Perturbation, stop_on_signals};
 
 use super::budget::{Active, Budget};
 use super::course::Setup;
+use super::keeping::Keeping;
 use super::single::Common;
-use super::{GRACE, Hunt, Kept, OUTPUT_BYTES};
+use super::{Hunt, Kept};
 use crate::record::{fresh_seed, quoted, store_option};
 
-/// As in the option's own default.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 const DEFAULT_TIME: Duration = Duration::from_secs(300);
 
 impl Hunt {
@@ -52,7 +51,7 @@ impl Hunt {
             invocation,
             store: store.clone(),
             judge: Judge { conditions: self.fail_if.clone(), oracle: self.oracle.clone() },
-            limits: Limits { timeout: self.timeout, grace: GRACE, output: OUTPUT_BYTES },
+            timeout: self.timeout,
             options: RunOptions { limit: self.limit, ..RunOptions::default() },
             view: self.view.options(),
             own_folder: self.own_folder,
@@ -66,11 +65,11 @@ impl Hunt {
             budget: self.budget(),
             perturbation: self.perturbation(),
             view: &self.view,
-            keep: match self.keep {
+            keeping: Keeping::new(match self.keep {
                 Kept::Failing => Keep::Failing,
                 Kept::All => Keep::All,
                 Kept::None => Keep::None,
-            },
+            }),
             resume: self.resume,
             jobs: self.jobs.into(),
         }
@@ -101,8 +100,9 @@ impl Hunt {
         if let Some(oracle) = &self.oracle {
             text += &format!(" --oracle {}", quoted(&oracle.to_string_lossy()));
         }
-        if self.timeout != DEFAULT_TIMEOUT {
-            text += &format!(" --timeout {}ms", self.timeout.as_millis());
+        text += &self.program.stdin_again();
+        if let Some(timeout) = self.timeout {
+            text += &format!(" --timeout {}ms", timeout.as_millis());
         }
         text
     }

@@ -18,15 +18,38 @@ use crate::record::store_option;
 use crate::repeat::{delays, repeat_command};
 
 /// The exit code of a hunt.
-pub fn exit_code(counts: &Counts, findings: Option<&Findings>, trouble: Option<&Problem>) -> u8 {
-    if let Some(problem) = trouble {
-        return problem.exit_code();
-    }
-    match findings {
-        _ if counts.total() > 0 && counts.usable() == 0 => exit::OWN_FAULT,
-        Some(findings) if findings.explain_something() => exit::FINDINGS,
-        _ if counts.failed == 0 && orders_that_failed(findings) == 0 => 0,
-        _ => exit::NO_CORRELATION,
+pub fn exit_code(course: &Course<'_>, findings: Option<&Findings>) -> u8 {
+    let outcome = Outcome {
+        counts: *course.counts(),
+        orders_that_failed: orders_that_failed(findings),
+        is_explained: findings.is_some_and(Findings::explain_something),
+        is_interrupted: course.is_interrupted(),
+    };
+    course.trouble().map_or_else(|| outcome.exit_code(), Problem::exit_code)
+}
+
+/// What decides the exit code.
+struct Outcome {
+    counts: Counts,
+    orders_that_failed: u32,
+    is_explained: bool,
+    is_interrupted: bool,
+}
+
+impl Outcome {
+    fn exit_code(&self) -> u8 {
+        let Counts { failed, .. } = self.counts;
+        if self.is_explained {
+            exit::FINDINGS
+        } else if failed > 0 || self.orders_that_failed > 0 {
+            exit::NO_CORRELATION
+        } else if self.is_interrupted {
+            exit::INTERRUPTED
+        } else if self.counts.total() > 0 && self.counts.usable() == 0 {
+            exit::OWN_FAULT
+        } else {
+            0
+        }
     }
 }
 
@@ -45,9 +68,10 @@ pub fn lines(
     let counts = course.counts();
     let mut lines = vec![counted(counts, ended)];
     lines.extend(rates(&course.rates()));
+    lines.extend(course.unusable().lines());
     if course.incomplete() > 0 {
         lines.push(format!(
-            "{} runs were not recorded completely: see `unpick dump RUN`, and perhaps raise --limit",
+            "{} runs were not recorded completely: see `unpick dump RUN`, and perhaps raise --limit or --time",
             course.incomplete()
         ));
     }
@@ -62,13 +86,13 @@ pub fn lines(
         lines.extend(tried_orders(active, &program, again));
     }
     let told = match findings {
-        _ if counts.usable() == 0 => nothing_usable(course, &store),
+        _ if counts.usable() == 0 => nothing_usable(course, ended, &store, again),
         Some(findings) if findings.explain_something() => found(course, findings, &store),
         _ if counts.failed == 0 && orders_that_failed(findings) > 0 => {
             no_order_explains(&program, again)
         }
         _ if counts.failed == 0 => nothing_failed(&program, again),
-        _ if counts.passed == 0 => everything_failed(&program, again),
+        _ if counts.passed == 0 => everything_failed(course, &program, again),
         _ => nothing_correlates(course, &program, &store, again),
     };
     lines.extend(told);
@@ -122,14 +146,21 @@ fn rates(rates: &Rates) -> Option<String> {
     Some(line)
 }
 
-fn nothing_usable(course: &Course<'_>, store: &str) -> Vec<String> {
-    let why = course.last_unusable().unwrap_or("there was none");
-    vec![
-        format!("no run can be used; the last one: {why}"),
-        format!(
+fn nothing_usable(course: &Course<'_>, ended: Ended, store: &str, again: &str) -> Vec<String> {
+    let Some(why) = course.unusable().last() else {
+        return vec!["no run ended: there is nothing to explain".into()];
+    };
+    let mut lines = vec![format!("no run can be used; the last one: {why}")];
+    if ended == Ended::Enough(Enough::Time) {
+        let program = course.end_of_command_line();
+        lines.push(format!("next: give it more time: unpick hunt{again} --time 30m {program}"));
+        lines.push("      or less work for the program (fewer rounds, smaller input)".into());
+        return lines;
+    }
+    lines.push(format!(
             "next: see what each run says: unpick runs{store}; and what this machine lacks: unpick doctor"
-        ),
-    ]
+        ));
+    lines
 }
 
 fn nothing_failed(program: &str, again: &str) -> Vec<String> {
@@ -160,14 +191,18 @@ fn no_order_explains(program: &str, again: &str) -> Vec<String> {
     ]
 }
 
-fn everything_failed(program: &str, again: &str) -> Vec<String> {
-    vec![
+fn everything_failed(course: &Course<'_>, program: &str, again: &str) -> Vec<String> {
+    let mut lines = vec![
         "every run failed: what makes a run fail can only be told by comparing with runs that pass"
             .into(),
         format!("next: try without delays: unpick hunt{again} --no-delays {program}"),
-        "      or less work for the program (fewer rounds, smaller input), or a sharper --fail-if"
+        "      or less work for the program (fewer rounds, smaller input), or a more specific --fail-if"
             .into(),
-    ]
+    ];
+    if !course.has_input() {
+        lines.push("      or, if it reads its standard input, which is empty: --stdin FILE".into());
+    }
+    lines
 }
 
 fn nothing_correlates(course: &Course<'_>, program: &str, store: &str, again: &str) -> Vec<String> {
@@ -237,4 +272,30 @@ pub fn json_line(
         "exit_code": code,
     });
     format!("{line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_hunt_does_not_say_that_no_run_failed() {
+        let code = |failed, is_explained, is_interrupted| {
+            let counts = Counts { passed: 3, failed, unusable: 0 };
+            Outcome { counts, orders_that_failed: 0, is_explained, is_interrupted }.exit_code()
+        };
+        assert_eq!((code(0, false, false), code(0, false, true)), (0, exit::INTERRUPTED));
+        assert_eq!((code(1, true, true), code(1, false, true)), (66, 67));
+    }
+
+    #[test]
+    fn a_hunt_without_a_usable_run_is_our_own_fault_unless_it_was_interrupted() {
+        let code = |is_interrupted| {
+            let counts = Counts { passed: 0, failed: 0, unusable: 2 };
+            let none =
+                Outcome { counts, orders_that_failed: 0, is_explained: false, is_interrupted };
+            none.exit_code()
+        };
+        assert_eq!((code(false), code(true)), (exit::OWN_FAULT, exit::INTERRUPTED));
+    }
 }

@@ -154,7 +154,7 @@ pub fn record_in_full(run: &FullRun, invocation: &Invocation) -> Result<Judged, 
     };
     let judged = attempt(&Attempt {
         plan: &plan,
-        limits: &Limits { timeout: run.timeout, grace: GRACE, output: OUTPUT_BYTES },
+        limits: &Limits::new(run.timeout, GRACE, OUTPUT_BYTES),
         judge: &Judge { conditions: Vec::new(), oracle: None },
         hunt: None,
         own_folder: false,

@@ -142,7 +142,7 @@ impl<'t> Course<'t> {
         };
         attempt(&Attempt {
             plan: &plan,
-            limits: &Limits { timeout: train.timeout, grace: GRACE, output: OUTPUT_BYTES },
+            limits: &Limits::new(train.timeout, GRACE, OUTPUT_BYTES),
             judge: &Judge { conditions: train.fail_if.clone(), oracle: train.oracle.clone() },
             hunt: None,
             own_folder: train.own_folder,

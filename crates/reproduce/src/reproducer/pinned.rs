@@ -25,6 +25,8 @@ pub struct Subject {
     /// The words after `--cargo`, if they name it.
     pub cargo: Vec<String>,
     pub own_folder: bool,
+    /// The file it reads as its standard input.
+    pub stdin: Option<PathBuf>,
     pub oracle: Oracle,
     /// Files below it are named as seen from it.
     pub folder: PathBuf,
@@ -133,6 +135,7 @@ impl Pin<'_> {
             arguments: self.subject.arguments.clone(),
             cargo: self.subject.cargo.clone(),
             own_folder: self.subject.own_folder,
+            stdin: self.subject.stdin.clone(),
             pattern: pattern.to_owned(),
             sentence: sentence.to_owned(),
             pause_ms: super::default_pause(),
