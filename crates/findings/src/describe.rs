@@ -17,7 +17,7 @@ use crate::finding::{
 use crate::grouping::{Group, group};
 use crate::names::{Author, Frame, Names, Place};
 use crate::places::Places;
-use crate::sentences::{OtherWayRound, sentence};
+use crate::sentences::{OtherWayRound, missing_sentence, sentence};
 use crate::understudies::led_by;
 
 /// What a user can choose.
@@ -149,26 +149,30 @@ impl<'c> Describer<'c> {
             score: ranked.score,
             class: class_of(pattern.class()),
             pattern: pattern.name(),
-            sentence: sentence(
-                pattern,
-                &accesses,
-                self.other_way_round(ranked),
-                &self.conclusion.runs,
-            ),
+            sentence: self.sentence(ranked, &accesses),
             accesses,
             failed_runs: ranked.failed,
             passed_runs: ranked.passed,
+            missing_runs: missing_runs(ranked),
             example_run: example.run,
             cut_short: group.cut_short,
             further_supporters: (group.supporters.len() - supporters.len()) as u32,
             supporters,
             study: study_of(self.conclusion.study(group.leader)),
             confirmed: None,
-            origin: Origin::Correlated,
+            origin: origin_of(ranked),
             invariants: Vec::new(),
             reconstruction: None,
             correlation: self.correlation(group.leader),
         })
+    }
+
+    fn sentence(&self, ranked: &Ranked, accesses: &[FindingAccess]) -> String {
+        let (pattern, runs) = (ranked.key.pattern, &self.conclusion.runs);
+        match missing_runs(ranked) {
+            0 => sentence(pattern, accesses, self.other_way_round(ranked), runs),
+            missing => missing_sentence(accesses, missing, self.other_way_round(ranked), runs),
+        }
     }
 
     fn example(&self, place: usize) -> Option<&Example> {
@@ -264,6 +268,16 @@ impl AccessWords<'_> {
     fn held(&self, lock: &ExampleLock, access: &ExampleAccess) -> HeldLock {
         HeldLock { distance: distance(&lock.memory, &access.memory), ..self.places.lock(lock) }
     }
+}
+
+/// Failing runs that did not live to show a pattern.
+fn missing_runs(ranked: &Ranked) -> u32 {
+    ranked.missing.map_or(0, |missing| missing.runs)
+}
+
+fn origin_of(ranked: &Ranked) -> Origin {
+    let is_seen = missing_runs(ranked) < ranked.failed;
+    if is_seen { Origin::Correlated } else { Origin::Inferred }
 }
 
 pub(crate) fn class_of(class: interleaving_patterns::Class) -> Class {

@@ -57,7 +57,7 @@ fn figures(findings: &Findings, finding: &Finding) -> String {
             confirmed.verdict.name()
         ),
         (Origin::Forced, None) => "found by forcing it".to_owned(),
-        (Origin::Correlated, _) => format!(
+        (Origin::Correlated | Origin::Inferred, _) => format!(
             "rank {}, score {:.2}; in {} of {} failing and {} of {} passing runs",
             finding.rank,
             finding.score,
@@ -108,6 +108,10 @@ fn violated_invariants(finding: &Finding, style: &Style) -> String {
 fn order(finding: &Finding, style: &Style) -> String {
     let heading = match finding.origin {
         Origin::Correlated => format!("Order of execution (as in run {})", finding.example_run),
+        Origin::Inferred => format!(
+            "Order of execution (no failing run lived to make the last access; threads and calls as in run {}, which passed)",
+            finding.example_run
+        ),
         Origin::Forced => {
             format!(
                 "Order of execution (forced; threads and calls as in run {})",

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use unpick_recording::{Access as RecordedAccess, Histories, Recording};
+use unpick_recording::{Access as RecordedAccess, Histories, Recording, Thread};
 
 use crate::access_pairs::{
     AccessId, AccessTable, LivedBytes, LocationId, PairCollector, WindowWalk,
@@ -43,6 +43,7 @@ pub struct Collector {
     processes: u32,
     pairs: u64,
     left_out: u64,
+    unfinished: bool,
 }
 
 impl Collector {
@@ -59,6 +60,7 @@ impl Collector {
             processes: 0,
             pairs: 0,
             left_out: 0,
+            unfinished: false,
         }
     }
 
@@ -66,6 +68,7 @@ impl Collector {
     pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
         let mut process = Process::new(recording, knowledge, self.processes);
         self.processes += 1;
+        self.unfinished |= is_unfinished(recording);
         match self.options.mode {
             Mode::Unicorn => self.add_pairs(&mut process),
             Mode::Falcon => self.add_windows(&mut process),
@@ -331,8 +334,18 @@ impl Collector {
             processes: self.processes,
             pairs: self.pairs,
             left_out: self.left_out,
+            unfinished: self.unfinished,
         }
     }
+}
+
+/// Whether the process ended before one of its threads did. The main thread of a process that left by `exit` has no end of its own.
+fn is_unfinished(recording: &Recording) -> bool {
+    let left_by_exit = recording.header().orderly_exit;
+    let is_main = |thread: &Thread| thread.creator.is_none();
+    recording.threads().iter().any(|thread| {
+        thread.started.is_some() && thread.ended.is_none() && !(left_by_exit && is_main(thread))
+    })
 }
 
 /// What was found out about the accesses of one recording.
