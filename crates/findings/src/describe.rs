@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use unpick_analyses::interleaving_patterns::{self, PatternId, Touch};
 use unpick_analyses::races::NamedRule;
 use unpick_analyses::ranking::{
-    Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, Ranked, StudyFigures,
+    Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, PatternKey, Ranked,
+    StudyFigures,
 };
 
 use crate::correlated::{FindingCorrelation, correlation_of, first_among_equals};
@@ -182,8 +183,14 @@ impl<'c> Describer<'c> {
     fn other_way_round(&self, ranked: &Ranked) -> OtherWayRound {
         let steps = ranked.key.pattern.steps();
         let end = |at: usize| (steps[at].kind, ranked.key.sites()[at]);
-        let turned = self.conclusion.find_pair([end(1), end(0)]);
-        OtherWayRound { passed: turned.map_or(0, |turned| turned.passed) }
+        let (first, second) = (end(1), end(0));
+        let turned = PatternId::of_pair(first.0, second.0)
+            .map(|pattern| PatternKey::new(pattern, [first.1, second.1]));
+        let passed = turned.map_or(0, |key| {
+            let shown = self.conclusion.find(&key).map_or(0, |turned| turned.passed);
+            shown + self.conclusion.hidden_in_passing(&key)
+        });
+        OtherWayRound { passed }
     }
 
     fn supporter(&self, place: usize, relation: Relation) -> Option<Supporter> {

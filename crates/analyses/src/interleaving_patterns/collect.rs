@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_recording::{Access as RecordedAccess, Histories, Recording, Thread};
 
 use crate::access_pairs::{
-    AccessId, AccessTable, LivedBytes, LocationId, PairCollector, WindowWalk,
+    AccessId, AccessTable, LivedBytes, LocationId, PairCollector, PairList, WindowWalk,
 };
 use crate::code_tables::{CodeTables, LockTables, Process, Table};
 use crate::knowledge::Knowledge;
@@ -20,6 +20,7 @@ use crate::thread_order::ThreadOrder;
 use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
+use super::fixed::Fixed;
 use super::found::{Found, FoundMap, Identity, add};
 use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
 use super::result::{Access, FoundPattern, HiddenPair, RunPatterns};
@@ -88,7 +89,8 @@ impl Collector {
         self.pairs += list.pairs.len() as u64;
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
-        let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
+        let combined = combine(&list, &collector.walk, self.options.pair_window, site_of);
+        self.hide_fixed(&list, &collector.walk, &sites);
         let place_of = |site: u32| self.code.sites.things[site as usize];
         let mut by_pairs = turned_pairs(&list, &collector.walk, &sites);
         by_pairs.extend(supposed_gaps(&list, &collector.walk, &sites, place_of));
@@ -99,6 +101,19 @@ impl Collector {
         self.merge(process, found, &collector.walk, &ranks);
         self.merge_possible(process, by_pairs, &collector.walk, &ranks);
         self.merge_untorn(process, &collector.walk);
+    }
+
+    /// Pairs whose order is fixed are no patterns, but that they met is known.
+    fn hide_fixed(&mut self, list: &PairList, walk: &WindowWalk, sites: &[u32]) {
+        let fixed = Fixed::of(walk);
+        for pair in list.pairs.iter().filter(|pair| fixed.is_fixed_pair(pair)) {
+            let ends = [pair.first, pair.second];
+            let kinds = ends.map(|id| AccessKind::of_write(walk.accesses.get(id).is_write()));
+            if let Some(pattern) = PatternId::of_pair(kinds[0], kinds[1]) {
+                let sites = ends.map(|id| sites[id.index()]);
+                self.hidden_pairs.insert(HiddenPair { pattern, sites });
+            }
+        }
     }
 
     /// Takes over what might have come of the pairs.
