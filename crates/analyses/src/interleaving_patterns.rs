@@ -14,6 +14,8 @@
 //! window), as their papers define them. Settled where they are silent:
 //! - Two pairs are combined if they stand at most `pair_window` places apart in the list, up to the end of the list.
 //! - Two pairs are on one variable if they share a location, else on two.
+//! - Unless by the window only: a pair whose order starting and joining threads fixes is no interleaving, nor is the end of a block's
+//!   life with a thread that touches nothing any more (`fixed`).
 //! - Falcon's pair is the oldest access with the nearest one in the window that conflicts with it.
 
 mod blocks;
@@ -24,6 +26,7 @@ mod earlier_encoding;
 mod encoding;
 mod example_access;
 mod falcon;
+mod fixed;
 mod found;
 mod modules;
 mod possible;

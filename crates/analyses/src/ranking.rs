@@ -3,6 +3,7 @@
 //! Takes   the `RunPatterns` of all labelled runs, in any order, as often as it likes (twice).
 //! Gives   a `Conclusion`: every pattern with its score and rank; for the best ones the failing runs that have them,
 //!         when in these runs they did harm, and an example.
+//!         Also reads that came too early, where failing runs ended before the write (`missing`).
 //! Misses  causes that show as no pattern; bugs so rare that few failing runs have them.
 //! Invents high scores for what merely accompanies a failure. `unpick-findings` groups these with their cause.
 //! Cost    one hash look-up per pattern and run; memory per distinct pattern, not per run.
@@ -14,6 +15,7 @@ mod code_book;
 mod conclusion;
 mod evidence;
 mod formula;
+mod missing;
 mod reading;
 mod run_set;
 mod study;
@@ -28,6 +30,7 @@ pub use evidence::{
     locks_of,
 };
 pub use formula::{Counts, Formula};
+pub use missing::Missing;
 pub(crate) use reading::CodeReading;
 pub use run_set::RunSet;
 pub use study::StudyFigures;

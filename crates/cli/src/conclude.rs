@@ -155,7 +155,8 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
     let choices = choices_in(store);
     let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
-    Ok(add_to(described, runs, &stored_graphs, &names, &choices))
+    let described = add_to(described, runs, &stored_graphs, &names, &choices);
+    Ok(described.without_what_accompanies_hangs())
 }
 
 /// Findings, and what else could lead them.

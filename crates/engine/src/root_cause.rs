@@ -63,7 +63,9 @@ pub fn candidates(proposals: &[Proposal], runs: &Runs) -> Vec<Candidate> {
 fn coverage(finding: &Finding, runs: &Runs) -> f64 {
     match finding.origin {
         Origin::Forced => 1.0,
-        Origin::Correlated => f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
+        Origin::Correlated | Origin::Inferred => {
+            f64::from(finding.failed_runs) / f64::from(runs.failed.max(1))
+        }
     }
 }
 

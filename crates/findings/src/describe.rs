@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use unpick_analyses::interleaving_patterns::{self, PatternId, Touch};
 use unpick_analyses::races::NamedRule;
 use unpick_analyses::ranking::{
-    Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, Ranked, StudyFigures,
+    Conclusion, Example, ExampleAccess, ExampleLock, ExampleMemory, PatternKey, Ranked,
+    StudyFigures,
 };
 
 use crate::correlated::{FindingCorrelation, correlation_of, first_among_equals};
@@ -18,7 +19,7 @@ use crate::grouping::{Group, group, is_doubtful};
 use crate::led_by::led_by;
 use crate::names::{Author, Frame, Names, Place};
 use crate::places::Places;
-use crate::sentences::{OtherWayRound, sentence};
+use crate::sentences::{OtherWayRound, missing_sentence, sentence};
 
 /// What a user can choose.
 #[derive(Debug, Clone)]
@@ -154,12 +155,7 @@ impl<'c> Describer<'c> {
             score: ranked.score,
             class: class_of(pattern.class()),
             pattern: pattern.name(),
-            sentence: sentence(
-                pattern,
-                &accesses,
-                self.other_way_round(ranked),
-                &self.conclusion.runs,
-            ),
+            sentence: self.sentence(ranked, &accesses),
             accesses,
             failed_runs: ranked.failed,
             passed_runs: ranked.passed,
@@ -167,17 +163,26 @@ impl<'c> Describer<'c> {
                 failed_runs: ranked.experiments.failed,
                 passed_runs: ranked.experiments.passed,
             },
+            missing_runs: missing_runs(ranked),
             example_run: example.run,
             cut_short: group.cut_short,
             further_supporters: (group.supporters.len() - supporters.len()) as u32,
             supporters,
             study: study_of(self.conclusion.study(group.leader)),
             confirmed: None,
-            origin: Origin::Correlated,
+            origin: origin_of(ranked),
             invariants: Vec::new(),
             reconstruction: None,
             correlation: self.correlation(group.leader),
         })
+    }
+
+    fn sentence(&self, ranked: &Ranked, accesses: &[FindingAccess]) -> String {
+        let (pattern, runs) = (ranked.key.pattern, &self.conclusion.runs);
+        match missing_runs(ranked) {
+            0 => sentence(pattern, accesses, self.other_way_round(ranked), runs),
+            missing => missing_sentence(accesses, missing, self.other_way_round(ranked), runs),
+        }
     }
 
     fn example(&self, place: usize) -> Option<&Example> {
@@ -187,8 +192,14 @@ impl<'c> Describer<'c> {
     fn other_way_round(&self, ranked: &Ranked) -> OtherWayRound {
         let steps = ranked.key.pattern.steps();
         let end = |at: usize| (steps[at].kind, ranked.key.sites()[at]);
-        let turned = self.conclusion.find_pair([end(1), end(0)]);
-        OtherWayRound { passed: turned.map_or(0, |turned| turned.passed) }
+        let (first, second) = (end(1), end(0));
+        let turned = PatternId::of_pair(first.0, second.0)
+            .map(|pattern| PatternKey::new(pattern, [first.1, second.1]));
+        let passed = turned.map_or(0, |key| {
+            let shown = self.conclusion.find(&key).map_or(0, |turned| turned.passed);
+            shown + self.conclusion.hidden_in_passing(&key)
+        });
+        OtherWayRound { passed }
     }
 
     fn supporter(&self, place: usize, relation: Relation) -> Option<Supporter> {
@@ -273,6 +284,16 @@ impl AccessWords<'_> {
     fn held(&self, lock: &ExampleLock, access: &ExampleAccess) -> HeldLock {
         HeldLock { distance: distance(&lock.memory, &access.memory), ..self.places.lock(lock) }
     }
+}
+
+/// Failing runs that did not live to show a pattern.
+fn missing_runs(ranked: &Ranked) -> u32 {
+    ranked.missing.map_or(0, |missing| missing.runs)
+}
+
+fn origin_of(ranked: &Ranked) -> Origin {
+    let is_seen = missing_runs(ranked) < ranked.failed;
+    if is_seen { Origin::Correlated } else { Origin::Inferred }
 }
 
 pub(crate) fn class_of(class: interleaving_patterns::Class) -> Class {

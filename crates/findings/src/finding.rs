@@ -64,7 +64,10 @@ pub struct Finding {
     /// The same of runs in which some order was forced or prevented.
     #[serde(default, skip_serializing_if = "InExperiments::is_nowhere")]
     pub in_experiments: InExperiments,
-    /// The run, failing unless it was forced, that threads, stacks, locks and order of `accesses` are from.
+    /// Those of `failed_runs` that ended before the last access: they lack the order that passing runs have.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missing_runs: u32,
+    /// The run, failing unless it was forced or inferred, that threads, stacks, locks and order of `accesses` are from.
     pub example_run: u32,
     /// Failing runs ended before the last access of a longer pattern: this is what all of them share.
     pub cut_short: bool,
@@ -128,6 +131,13 @@ pub enum Origin {
     Correlated,
     /// No run had it: it was forced, and the program failed. It has no score, and its example is of a run that passed.
     Forced,
+    /// No failing run lived to show it: passing runs have these accesses the other way round, failing runs ended without the last
+    /// one. Its example is of a run that passed.
+    Inferred,
+}
+
+fn is_zero(runs: &u32) -> bool {
+    *runs == 0
 }
 
 impl Origin {

@@ -42,6 +42,27 @@ pub fn unseen_sentence(pattern: PatternId, accesses: &[FindingAccess]) -> String
     }
 }
 
+/// Says of a read that it came before a write that failing runs did not live to make.
+pub fn missing_sentence(
+    accesses: &[FindingAccess],
+    missing: u32,
+    other_way_round: OtherWayRound,
+    runs: &RunCounts,
+) -> String {
+    let told = Told { accesses };
+    let text = format!(
+        "{reader} read {what} before {writer} wrote it: it saw the initial value. {missing} of the {failed} failing runs ended before \
+         the write; in {passed} of the {all_passed} passing runs the write came first.",
+        reader = told.who(0),
+        what = told.what(0),
+        writer = told.who(1),
+        failed = runs.failed,
+        passed = other_way_round.passed,
+        all_passed = runs.passed,
+    );
+    capitalised(text)
+}
+
 /// Says which of two accesses came first.
 pub fn pair_sentence(pattern: PatternId, accesses: &[FindingAccess]) -> String {
     Told { accesses }.pair(pattern)

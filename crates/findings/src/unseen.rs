@@ -49,6 +49,7 @@ impl Finding {
             accesses,
             failed_runs: 0,
             passed_runs: 0,
+            missing_runs: 0,
             example_run,
             cut_short: false,
             in_experiments: Default::default(),

@@ -507,8 +507,7 @@ fn the_json_is_as_the_schema_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/findings.schema.json");
     let mut schemas = Schemas::new();
     let index = Compiler::new().compile(path.to_str().unwrap(), &mut schemas).unwrap();
-    for traces in [&TABLE_2[..], &TABLE_2[..1]] {
-        let mut findings = found(traces);
+    for mut findings in [found(&TABLE_2), found(&TABLE_2[..1]), lacking_a_write()] {
         if let Some(finding) = findings.findings.first_mut() {
             finding.confirmed = Some(confirmed(Confirmation::NotReproduced));
         }
@@ -546,6 +545,33 @@ fn an_order_that_no_run_had_has_the_form_of_a_finding_but_no_score() {
         order.sentence
     );
     assert_eq!((order.failed_runs, order.passed_runs, order.example_run), (0, 0, 1));
+}
+
+/// Failing runs that crashed before anything met.
+fn lacking_a_write() -> Findings {
+    let passing = collect("1w x 10, 2r x 20", Options::default());
+    let nothing = Collector::new(Options::default()).finish();
+    let failing = RunPatterns { unfinished: true, ..nothing };
+    let runs = [(Pass, &passing), (Fail, &failing), (Fail, &failing)].into_iter();
+    let labelled =
+        runs.zip(1..).map(|((label, patterns), number)| LabelledRun { number, label, patterns });
+    describe(&conclude(labelled, Formula::Jaccard).unwrap(), &TestNames, &choices())
+}
+
+#[test]
+fn a_read_that_no_failing_run_lived_to_show_is_a_finding_with_both_lines() {
+    let findings = lacking_a_write();
+    assert_eq!(leaders(&findings), ["P1 20 10"]);
+    let finding = &findings.findings[0];
+    assert_eq!(
+        (finding.origin, finding.missing_runs, finding.example_run),
+        (Origin::Inferred, 2, 1)
+    );
+    assert_eq!(
+        finding.sentence,
+        "Thread 1 (`f20`) read `x` before thread 2 (`f10`) wrote it: it saw the initial value. 2 of the 2 failing runs ended before \
+         the write; in 1 of the 1 passing runs the write came first."
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use unpick_findings::{Author, Frame, Names, Place};
 use unpick_recording::LockKind;
 use unpick_symbols::{
     Access, Belonging, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch,
-    Whose, rust_lock, whose,
+    Variable, Whose, rust_lock, whose,
 };
 
 use crate::lock_names::{bytes_of_object, kind_called, without_inner_members, without_lock_word};
@@ -153,12 +153,13 @@ impl Names for CodeNames {
             ExampleMemory::Static { module, offset } => {
                 let address = loaded.address(&code.modules[*module as usize], *offset)?;
                 let variable = loaded.symbols.variable(address, access.length, place.as_deref());
-                variable.map(|variable| variable.to_string())
+                variable.map(Variable::in_users_words)
             }
             ExampleMemory::Heap { block, offset } => {
                 let stack = loaded.allocation(block, code);
                 let name =
                     loaded.symbols.heap_name_of_access(&stack, *offset, access.length, block.size);
+                let name = name.in_users_words();
                 let field = || loaded.text_of(access, place.as_deref()?, Memory::Heap);
                 match (&name.path, &name.allocated_at) {
                     (None, Some(at)) => Some(match field() {

@@ -40,7 +40,8 @@ fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) ->
     let figures = figures(findings, finding);
     let told_already = finding.origin == Origin::Forced;
     let confirmed = finding.confirmed.as_ref().filter(|_| !told_already).map(words::confirmed);
-    let confirmed = confirmed.map_or_else(String::new, |words| paragraph(&words, style.columns(), ""));
+    let confirmed =
+        confirmed.map_or_else(String::new, |words| paragraph(&words, style.columns(), ""));
     let confirmed = confirmed + &doubt(findings, finding, style);
     let rule = "=".repeat(style.columns());
     let (rule, title) = (style.paint().aside(&rule), style.paint().bad(&title));
@@ -77,7 +78,7 @@ fn figures(findings: &Findings, finding: &Finding) -> String {
             confirmed.verdict.name()
         ),
         (Origin::Forced, None) => "found by forcing it".to_owned(),
-        (Origin::Correlated, _) => format!(
+        (Origin::Correlated | Origin::Inferred, _) => format!(
             "rank {}, score {:.2}; in {} of {} failing and {} of {} passing runs",
             finding.rank,
             finding.score,
@@ -128,6 +129,10 @@ fn violated_invariants(finding: &Finding, style: &Style) -> String {
 fn order(finding: &Finding, style: &Style) -> String {
     let heading = match finding.origin {
         Origin::Correlated => format!("Order of execution (as in run {})", finding.example_run),
+        Origin::Inferred => format!(
+            "Order of execution (no failing run lived to make the last access; threads and calls as in run {}, which passed)",
+            finding.example_run
+        ),
         Origin::Forced => {
             format!(
                 "Order of execution (forced; threads and calls as in run {})",

@@ -198,6 +198,9 @@ fn nothing_found(findings: &Findings, style: &Style) -> String {
     let runs = &findings.runs;
     let why = match (runs.failed, runs.passed) {
         (0, _) => "No run failed, so there is nothing to explain.",
+        _ if findings.are_all_hangs_explained() => {
+            "Every failing run is explained by a hang above."
+        }
         _ if findings.explain_something() => {
             "Besides, no order of accesses goes with failing, or no run passed to compare with."
         }

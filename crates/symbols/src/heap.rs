@@ -31,11 +31,21 @@ const DEEPEST_POINTER: usize = 8;
 pub struct HeapName {
     /// `Account.balance`, `Account[3].balance`; `None` if the type is not known.
     pub path: Option<String>,
+    /// The same without members of library types.
+    pub own_path: Option<String>,
     pub offset: u64,
     /// Of the block.
     pub size: u64,
     /// `bank.c:31`: the line of the user's code that asked for the block.
     pub allocated_at: Option<String>,
+}
+
+impl HeapName {
+    /// As its user calls it: without what a library's types are made of.
+    #[must_use]
+    pub fn in_users_words(self) -> HeapName {
+        HeapName { path: self.own_path.clone(), ..self }
+    }
 }
 
 impl fmt::Display for HeapName {
@@ -99,15 +109,22 @@ impl<'a> AllocationStack<'a> {
 
 /// The name of some bytes of a block.
 pub fn name(stack: &AllocationStack<'_>, sources: &Sources, block: InBlock) -> HeapName {
+    let (path, own_path) = paths(stack, sources, block).unzip();
     HeapName {
-        path: path(stack, sources, block),
+        path,
+        own_path,
         offset: block.offset,
         size: block.size,
         allocated_at: stack.allocated_at(),
     }
 }
 
-fn path(stack: &AllocationStack<'_>, sources: &Sources, block: InBlock) -> Option<String> {
+/// The path, and that in the words of the user.
+fn paths(
+    stack: &AllocationStack<'_>,
+    sources: &Sources,
+    block: InBlock,
+) -> Option<(String, String)> {
     let (names, fitting) = fitting(stack, sources, block)?;
     Some(Fit { names, block }.in_value(&fitting))
 }
@@ -275,13 +292,18 @@ impl Fit<'_> {
         last.is_some_and(|last| matches!(&last.shape, Shape::Array { counts, .. } if counts.first() == Some(&None)))
     }
 
-    fn in_value(&self, fitting: &Fitting) -> String {
+    fn in_value(&self, fitting: &Fitting) -> (String, String) {
         let Fitting { of_type, of, offset, subscript } = fitting;
-        let finder = PathFinder::new(&self.names.units, &self.names.types, None);
+        let finder = PathFinder::new(self.names, None);
         let path = finder.find(*of, Bytes { offset: *offset, length: self.block.length });
         let rest = if path.rest == 0 { String::new() } else { format!("+{}", path.rest) };
         let (name, members) = unwrapped(&of_type.name, &path.text);
-        format!("{name}{subscript}{members}{rest}")
+        let (own, own_rest) = match path.own == path.text {
+            true => (members, rest.as_str()),
+            false => (path.own.as_str(), ""),
+        };
+        let own = format!("{name}{subscript}{own}{own_rest}");
+        (format!("{name}{subscript}{members}{rest}"), own)
     }
 }
 

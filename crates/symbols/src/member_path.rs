@@ -7,6 +7,8 @@
 use std::cell::Cell;
 
 use crate::dwarf_units::{DwarfUnits, EntryRef};
+use crate::globals::Globals;
+use crate::module::DebugNames;
 use crate::types::{Member, Shape, Type, Types};
 
 /// Nesting deeper than this is a damaged file.
@@ -27,6 +29,8 @@ pub struct Bytes {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemberPath {
     pub text: String,
+    /// The same without the members of library types: `.open`, not `.open.data.base.table.table.items`.
+    pub own: String,
     pub rest: u64,
 }
 
@@ -34,14 +38,16 @@ pub struct MemberPath {
 pub struct PathFinder<'a> {
     pub units: &'a DwarfUnits,
     pub types: &'a Types,
+    globals: &'a Globals,
     /// The member the source text at the access names, to choose between overlapping ones.
     pub hint: Option<&'a str>,
     steps_left: Cell<usize>,
 }
 
 impl<'a> PathFinder<'a> {
-    pub fn new(units: &'a DwarfUnits, types: &'a Types, hint: Option<&'a str>) -> PathFinder<'a> {
-        PathFinder { units, types, hint, steps_left: Cell::new(MOST_STEPS) }
+    pub fn new(names: &'a DebugNames, hint: Option<&'a str>) -> PathFinder<'a> {
+        let DebugNames { units, types, globals } = names;
+        PathFinder { units, types, globals, hint, steps_left: Cell::new(MOST_STEPS) }
     }
 }
 
@@ -53,7 +59,7 @@ impl PathFinder<'_> {
     }
 
     fn find_within(&self, of: EntryRef, bytes: Bytes, depth: usize) -> MemberPath {
-        let stop = MemberPath { text: String::new(), rest: bytes.offset };
+        let stop = MemberPath { rest: bytes.offset, ..MemberPath::default() };
         let (Some(depth), Some(steps)) =
             (depth.checked_sub(1), self.steps_left.get().checked_sub(1))
         else {
@@ -86,7 +92,8 @@ impl PathFinder<'_> {
         }
         let subscripts = subscripts(bytes.offset / each, counts)?;
         let inner = self.find_within(element, Bytes { offset: within, ..bytes }, depth);
-        Some(MemberPath { text: subscripts + &inner.text, rest: inner.rest })
+        let own = subscripts.clone() + &inner.own;
+        Some(MemberPath { text: subscripts + &inner.text, own, rest: inner.rest })
     }
 
     fn in_members(
@@ -156,13 +163,23 @@ impl PathFinder<'_> {
             true => String::new(),
             false => format!(".{}", member.name),
         };
+        let own = if self.is_internal(of) { String::new() } else { name.clone() };
         if member.bit_field_bytes.is_some() {
-            return Some(MemberPath { text: name, rest: 0 });
+            return Some(MemberPath { text: name, own, rest: 0 });
         }
         let offset = bytes.offset - member.offset;
         let inner = self.find_within(member.of, Bytes { offset, ..bytes }, depth);
         let is_empty_there = member.is_variant && inner.text.is_empty();
-        (!is_empty_there).then(|| MemberPath { text: name + &inner.text, rest: inner.rest })
+        (!is_empty_there).then(|| MemberPath {
+            text: name + &inner.text,
+            own: own + &inner.own,
+            rest: inner.rest,
+        })
+    }
+
+    /// Whether the members of a type are names that no user of it writes. Those of a pair are its interface.
+    fn is_internal(&self, of: &Type) -> bool {
+        self.globals.is_library_type(of.at) && !of.name.starts_with("pair<")
     }
 }
 
@@ -183,11 +200,21 @@ fn subscripts(index: u64, counts: &[Option<u64>]) -> Option<String> {
 }
 
 fn in_braces(paths: &[MemberPath]) -> MemberPath {
-    let mut names: Vec<&str> = paths.iter().map(|path| path.text.trim_start_matches('.')).collect();
+    let own_paths = paths.iter().map(|path| path.own.as_str());
+    let own = match own_paths.clone().all(|own| own == paths[0].own) {
+        true => paths[0].own.clone(),
+        false => names_in_braces(own_paths),
+    };
+    let text = names_in_braces(paths.iter().map(|path| path.text.as_str()));
+    MemberPath { text, own, rest: 0 }
+}
+
+fn names_in_braces<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+    let mut names: Vec<&str> = paths.map(|path| path.trim_start_matches('.')).collect();
     names.retain(|name| !name.is_empty());
     let more = if names.len() > MOST_ALTERNATIVES { ", …" } else { "" };
     names.truncate(MOST_ALTERNATIVES);
-    MemberPath { text: format!(".{{{}{more}}}", names.join(", ")), rest: 0 }
+    format!(".{{{}{more}}}", names.join(", "))
 }
 
 /// The last name of a path or expression: `max` of `config.limits[3].max`.

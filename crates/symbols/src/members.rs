@@ -30,7 +30,7 @@ pub struct Belonging {
 
 /// The members of written types on the way to some bytes of an object.
 pub fn members_at(names: &DebugNames, of: EntryRef, bytes: Bytes) -> Vec<NamedMember> {
-    let finder = PathFinder::new(&names.units, &names.types, None);
+    let finder = PathFinder::new(names, None);
     let mut bytes = Bytes { length: bytes.length.max(1), ..bytes };
     let mut at = of;
     let mut way = Vec::new();

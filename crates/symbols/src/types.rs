@@ -17,6 +17,8 @@ const MOST_MEMBERS: usize = 1 << 16;
 /// A type without its `typedef`s and qualifiers.
 #[derive(Debug, Clone)]
 pub struct Type {
+    /// Where it is described, behind all `typedef`s.
+    pub at: EntryRef,
     /// Without namespace. Empty for types without a name.
     pub name: String,
     /// In bytes, if the compiler said so.
@@ -142,7 +144,7 @@ fn read_shape(units: &DwarfUnits, at: EntryRef, entry: &Entry, alias: Option<Str
         _ => Shape::Plain,
     };
     let size = entry.attr_value(gimli::DW_AT_byte_size).and_then(|value| value.udata_value());
-    Type { name: own_name.or(alias).unwrap_or_default(), size, shape }
+    Type { at, name: own_name.or(alias).unwrap_or_default(), size, shape }
 }
 
 fn pointer(units: &DwarfUnits, at: EntryRef, entry: &Entry, reference: bool) -> Shape {

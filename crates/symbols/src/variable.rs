@@ -17,6 +17,8 @@ use crate::symbol_table::Symbol;
 pub struct Variable {
     /// `config.limits[3].max`: as far as the debug info can say.
     pub path: String,
+    /// The same without members of library types: `sessions.open`, not `sessions.open.data.base.table.table.items`.
+    pub own_path: String,
     /// The variable alone: `config`.
     pub name: String,
     /// Bytes from the start of what `path` names to the address.
@@ -26,6 +28,17 @@ pub struct Variable {
     pub module: String,
     /// File and line of the declaration.
     pub declared: Option<(String, u32)>,
+}
+
+impl Variable {
+    /// As its user calls it: without what a library's types are made of.
+    pub fn in_users_words(mut self) -> String {
+        if self.own_path != self.path {
+            self.path = std::mem::take(&mut self.own_path);
+            self.rest = 0;
+        }
+        self.to_string()
+    }
 }
 
 impl fmt::Display for Variable {
@@ -80,9 +93,10 @@ fn describe(
     bytes: Bytes,
     hint: Option<&str>,
 ) -> Variable {
-    let path = PathFinder::new(&names.units, &names.types, hint).find(global.of, bytes);
+    let path = PathFinder::new(names, hint).find(global.of, bytes);
     Variable {
         path: global.name.clone() + &path.text,
+        own_path: global.name.clone() + &path.own,
         name: global.name.clone(),
         rest: path.rest,
         function: global.function.clone().or_else(|| function_by_symbol(module, global)),
@@ -119,6 +133,7 @@ fn by_symbol(module: &Module, symbol: &Symbol, bytes: Bytes) -> Variable {
     let name = demangled(&symbol.name);
     Variable {
         path: name.clone(),
+        own_path: name.clone(),
         name,
         rest: bytes.offset,
         function: None,

@@ -153,6 +153,46 @@ fn bytes_of_statics_belong_to_fields_of_types_that_somebody_wrote() {
 }
 
 #[test]
+fn members_of_library_types_are_left_out_in_the_users_words() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "sessions.rs",
+        "use std::collections::BTreeMap;
+         use std::sync::Mutex;
+         struct Sessions { limit: usize, open: Mutex<BTreeMap<u64, u64>> }
+         static SESSIONS: Sessions = Sessions { limit: 2, open: Mutex::new(BTreeMap::new()) };
+         unsafe extern \"C\" { fn note(expression: *const u8, address: *const u8); }
+         fn main() {
+             let open = SESSIONS.open.lock().unwrap();
+             unsafe { note(\"open\\0\".as_ptr(), (&raw const *open).cast()) };
+             unsafe { note(\"limit\\0\".as_ptr(), (&raw const SESSIONS.limit).cast()) };
+         }",
+    );
+    let recorded = workshop.instrumented(Compiler::Rustc, "sessions.rs", &["-Copt-level=0"]);
+    let symbols = recorded.symbols();
+    let variable = |noted_as: &str, offset: u64| {
+        symbols.variable(noted(&recorded, noted_as) + offset, 8, None).unwrap()
+    };
+    assert_eq!(variable("limit", 0).in_users_words(), "sessions::SESSIONS.limit");
+    for offset in [0, 8, 16] {
+        let found = variable("open", offset);
+        assert!(found.path.starts_with("sessions::SESSIONS.open.data."), "{}", found.path);
+        assert_eq!(found.in_users_words(), "sessions::SESSIONS.open");
+    }
+}
+
+#[test]
+fn what_a_lock_of_the_library_guards_keeps_the_users_members() {
+    let workshop = Workshop::new();
+    workshop.write("globals.rs", include_str!("programs/globals.rs"));
+    let recorded = workshop.instrumented(Compiler::Rustc, "globals.rs", &["-Copt-level=1"]);
+    let at = noted(&recorded, "LOCKED.data.y.1");
+    let found = recorded.symbols().variable(at, 8, None).unwrap();
+    assert_eq!(found.path, "globals::LOCKED.data.y.1");
+    assert_eq!(found.in_users_words(), "globals::LOCKED.y.1");
+}
+
+#[test]
 fn a_variable_copied_from_a_library_is_named_by_the_librarys_debug_info() {
     let workshop = Workshop::new();
     workshop.write("lib.c", "struct Pair { int first; int second; } shared_pair = {1, 2};");

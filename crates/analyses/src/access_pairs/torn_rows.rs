@@ -13,6 +13,7 @@ use unpick_recording::{Access, Order};
 use super::hidden::{SiteAccess, site_access};
 use super::walk::{AccessId, AccessTable, LocationId};
 use super::window::{SMALLEST_WINDOW, is_pair, kept_of, rows};
+use crate::thread_order::ThreadOrder;
 
 /// All occurrences of a triple.
 #[derive(Debug, Clone)]
@@ -38,20 +39,23 @@ impl TornRows {
         TornRows { window: window.max(SMALLEST_WINDOW), found: FxHashMap::default() }
     }
 
-    /// Says whether anything was found.
+    /// Says whether anything was found. What `threads` puts in this order in every run is not torn.
     pub fn take_in(
         &mut self,
         life: &[Access],
         location: LocationId,
         accesses: &mut AccessTable,
+        threads: Option<&ThreadOrder>,
     ) -> bool {
+        let is_fixed = |one, other| threads.is_some_and(|threads| threads.is_before(one, other));
         let rows: Vec<&[Access]> = rows(life).collect();
         let mut found = false;
         for at in 0..rows.len() {
             let Some(next) = self.next_row(&rows, at) else { continue };
             let window = (next - at) as u32 + 1;
             let between = rows[at + 1..next].iter();
-            for triple in between.flat_map(|between| triples(rows[at], between, rows[next])) {
+            let triples = between.flat_map(|between| triples(rows[at], between, rows[next]));
+            for triple in triples.filter(|[a, b, c]| !is_fixed(a, b) && !is_fixed(b, c)) {
                 self.note(triple, window, location, accesses);
                 found = true;
             }

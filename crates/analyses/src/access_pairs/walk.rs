@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use unpick_events::Site;
 use unpick_events::access::PastKind;
+use unpick_events::{Site, ThreadId};
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access, Histories, Life, Order};
 
@@ -14,7 +14,7 @@ use crate::thread_order::ThreadOrder;
 use super::hidden::HiddenPairs;
 use super::torn_rows::TornRows;
 use super::untorn_rows::UntornRows;
-use super::window::{keep, windows};
+use super::window::{keep, rows, windows};
 
 /// An access that is part of something found, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,6 +119,10 @@ pub struct WindowWalk {
     pub torn: Option<TornRows>,
     /// Only where gaps are asked for.
     pub untorn: Option<UntornRows>,
+    /// For each thread, when it touched shared memory for the last time.
+    pub last_touches: FxHashMap<ThreadId, Order>,
+    /// Writes to a heap block by the thread that allocated it, before anybody else touched it.
+    pub first_writes: FxHashSet<AccessId>,
     kept: Vec<Access>,
 }
 
@@ -132,6 +136,8 @@ impl WindowWalk {
             hidden: HiddenPairs::new(window),
             torn: None,
             untorn: None,
+            last_touches: FxHashMap::default(),
+            first_writes: FxHashSet::default(),
             kept: Vec::new(),
         }
     }
@@ -168,6 +174,7 @@ impl WindowWalk {
     ) {
         keep(&life.accesses, &mut self.kept);
         self.sites.extend(life.accesses.iter().map(|access| access.site));
+        self.note_last_touches(life);
         if (2..life.accesses.len()).contains(&self.kept.len()) {
             self.hidden.take_in(&life.accesses);
             if let Some(untorn) = &mut self.untorn {
@@ -176,14 +183,32 @@ impl WindowWalk {
         }
         let number = LocationId::from_index(self.locations.len());
         let torn = self.torn.as_mut().filter(|_| self.kept.len() > 2);
-        let mut found =
-            torn.is_some_and(|torn| torn.take_in(&life.accesses, number, &mut self.accesses));
+        let threads = self.untorn.as_ref().map(UntornRows::threads);
+        let mut found = torn
+            .is_some_and(|torn| torn.take_in(&life.accesses, number, &mut self.accesses, threads));
         for window in windows(&self.kept, self.window) {
             found |= look(window, number, &mut self.accesses);
         }
         if found {
             self.locations.push(LivedBytes { bytes: bytes.clone(), block: life.block });
+            self.note_first_writes(life);
         }
+    }
+
+    fn note_last_touches(&mut self, life: &Life) {
+        for access in &life.accesses {
+            let last = self.last_touches.entry(access.thread).or_insert(access.order);
+            *last = access.order.max(*last);
+        }
+    }
+
+    /// What has no event of its own was made when the bytes were still its thread's alone.
+    fn note_first_writes(&mut self, life: &Life) {
+        let allocated_by = life.block.map(|block| block.allocated_by);
+        let first_row = rows(&life.accesses).next().unwrap_or(&[]);
+        let first_row = first_row.iter().filter(|access| Some(access.thread) == allocated_by);
+        let writes = first_row.filter(|one| one.is_write() && one.dynamic_access.is_none());
+        self.first_writes.extend(writes.map(|access| self.accesses.id_of(access)));
     }
 }
 

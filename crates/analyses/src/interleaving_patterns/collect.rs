@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use unpick_recording::{Access as RecordedAccess, Histories, Recording};
+use unpick_recording::{Access as RecordedAccess, Histories, Recording, Thread};
 
 use crate::access_pairs::{
-    AccessId, AccessTable, LivedBytes, LocationId, PairCollector, WindowWalk,
+    AccessId, AccessTable, LivedBytes, LocationId, PairCollector, PairList, WindowWalk,
 };
 use crate::code_tables::{CodeTables, LockTables, Process, Table};
 use crate::knowledge::Knowledge;
@@ -20,6 +20,7 @@ use crate::thread_order::ThreadOrder;
 use super::catalogue::{AccessKind, MOST_STEPS, PatternId};
 use super::combine::combine;
 use super::falcon::{FalconCollector, torn_rows};
+use super::fixed::Fixed;
 use super::found::{Found, FoundMap, Identity, add};
 use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
 use super::result::{Access, FoundPattern, HiddenPair, RunPatterns};
@@ -43,6 +44,7 @@ pub struct Collector {
     processes: u32,
     pairs: u64,
     left_out: u64,
+    unfinished: bool,
 }
 
 impl Collector {
@@ -59,6 +61,7 @@ impl Collector {
             processes: 0,
             pairs: 0,
             left_out: 0,
+            unfinished: false,
         }
     }
 
@@ -66,6 +69,7 @@ impl Collector {
     pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
         let mut process = Process::new(recording, knowledge, self.processes);
         self.processes += 1;
+        self.unfinished |= is_unfinished(recording);
         match self.options.mode {
             Mode::Unicorn => self.add_pairs(&mut process),
             Mode::Falcon => self.add_windows(&mut process),
@@ -85,7 +89,8 @@ impl Collector {
         self.pairs += list.pairs.len() as u64;
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
-        let combined = combine(&list, &collector.walk.accesses, self.options.pair_window, site_of);
+        let combined = combine(&list, &collector.walk, self.options.pair_window, site_of);
+        self.hide_fixed(&list, &collector.walk, &sites);
         let place_of = |site: u32| self.code.sites.things[site as usize];
         let mut by_pairs = turned_pairs(&list, &collector.walk, &sites);
         by_pairs.extend(supposed_gaps(&list, &collector.walk, &sites, place_of));
@@ -96,6 +101,19 @@ impl Collector {
         self.merge(process, found, &collector.walk, &ranks);
         self.merge_possible(process, by_pairs, &collector.walk, &ranks);
         self.merge_untorn(process, &collector.walk);
+    }
+
+    /// Pairs whose order is fixed are no patterns, but that they met is known.
+    fn hide_fixed(&mut self, list: &PairList, walk: &WindowWalk, sites: &[u32]) {
+        let fixed = Fixed::of(walk);
+        for pair in list.pairs.iter().filter(|pair| fixed.is_fixed_pair(pair)) {
+            let ends = [pair.first, pair.second];
+            let kinds = ends.map(|id| AccessKind::of_write(walk.accesses.get(id).is_write()));
+            if let Some(pattern) = PatternId::of_pair(kinds[0], kinds[1]) {
+                let sites = ends.map(|id| sites[id.index()]);
+                self.hidden_pairs.insert(HiddenPair { pattern, sites });
+            }
+        }
     }
 
     /// Takes over what might have come of the pairs.
@@ -331,8 +349,18 @@ impl Collector {
             processes: self.processes,
             pairs: self.pairs,
             left_out: self.left_out,
+            unfinished: self.unfinished,
         }
     }
+}
+
+/// Whether the process ended before one of its threads did. The main thread of a process that left by `exit` has no end of its own.
+fn is_unfinished(recording: &Recording) -> bool {
+    let left_by_exit = recording.header().orderly_exit;
+    let is_main = |thread: &Thread| thread.creator.is_none();
+    recording.threads().iter().any(|thread| {
+        thread.started.is_some() && thread.ended.is_none() && !(left_by_exit && is_main(thread))
+    })
 }
 
 /// What was found out about the accesses of one recording.

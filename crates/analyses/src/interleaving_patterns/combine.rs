@@ -12,10 +12,11 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 use unpick_events::ThreadId;
 
-use crate::access_pairs::{AccessId, AccessTable, Pair, PairList};
+use crate::access_pairs::{AccessId, Pair, PairList, WindowWalk};
 
 use super::catalogue::{Arrangement, PatternId, of_two_pairs};
 use super::falcon;
+use super::fixed::Fixed;
 use super::found::Found;
 
 /// A pair as far as combining needs it.
@@ -43,11 +44,11 @@ pub struct Combined {
 /// Finds the patterns of all pairs; `site_of` gives the number of an access's site.
 pub fn combine(
     list: &PairList,
-    accesses: &AccessTable,
+    walk: &WindowWalk,
     pair_window: u32,
     site_of: impl Fn(AccessId) -> u32,
 ) -> Combined {
-    let mut combiner = Combiner::new(list, accesses, site_of);
+    let mut combiner = Combiner::new(list, walk, site_of);
     combiner.single_pairs();
     combiner.two_pairs(pair_window);
     let summaries = combiner.summaries.into_values();
@@ -57,6 +58,7 @@ pub fn combine(
 
 struct Combiner<'l> {
     list: &'l PairList,
+    fixed: Fixed<'l>,
     links: Vec<Link>,
     /// For each pair the number of the threads and the direction, and the same for the opposite direction.
     ways: Vec<[u32; 2]>,
@@ -68,21 +70,23 @@ struct Combiner<'l> {
 impl<'l> Combiner<'l> {
     fn new(
         list: &'l PairList,
-        accesses: &AccessTable,
+        walk: &'l WindowWalk,
         site_of: impl Fn(AccessId) -> u32,
     ) -> Combiner<'l> {
         let mut alike: FxHashMap<(PatternId, u32, u32), u32> = FxHashMap::default();
         let mut ways: FxHashMap<(ThreadId, ThreadId), u32> = FxHashMap::default();
+        let fixed = Fixed::of(walk);
         let mut combiner = Combiner {
             list,
+            fixed,
             links: Vec::with_capacity(list.pairs.len()),
             ways: Vec::with_capacity(list.pairs.len()),
             way_count: 0,
             summaries: FxHashMap::default(),
             left_out: 0,
         };
-        for pair in &list.pairs {
-            let (first, second) = (accesses.get(pair.first), accesses.get(pair.second));
+        for pair in list.pairs.iter().filter(|pair| !fixed.is_fixed_pair(pair)) {
+            let (first, second) = (walk.accesses.get(pair.first), walk.accesses.get(pair.second));
             let pattern = falcon::pair(first, second).unwrap_or(PatternId::P3);
             let key = (pattern, site_of(pair.first), site_of(pair.second));
             let next_number = alike.len() as u32;
@@ -148,6 +152,15 @@ impl<'l> Combiner<'l> {
     /// The pattern of two pairs that go opposite ways, of which `first` begins first.
     fn pattern_of(&self, first: &Link, second: &Link) -> Option<(PatternId, Arrangement)> {
         let arrangement = self.arrangement(&first.pair, &second.pair)?;
+        let may_tear = match arrangement {
+            Arrangement::Shared => {
+                self.fixed.may_tear([first.pair.first, first.pair.second, second.pair.second])
+            }
+            _ => self.fixed.may_tear_two([first.pair.second, second.pair.second]),
+        };
+        if !may_tear {
+            return None;
+        }
         Some((of_two_pairs(first.pattern, second.pattern, arrangement)?, arrangement))
     }
 

@@ -16,9 +16,12 @@ pub const VERSION_2: u8 = 2;
 /// It did not tell which orders were possible.
 pub const VERSION_3: u8 = 3;
 
-/// The tables of both: they differ in how locks of a set and accesses are told.
+/// It did not say whether a run was unfinished.
+pub const VERSION_4: u8 = 4;
+
+/// The tables of all: they differ in how locks of a set, accesses and possible orders are recorded.
 #[derive(Deserialize)]
-pub struct Tables<L, A> {
+pub struct Tables<L, A, P> {
     options: Options,
     modules: Vec<CodeModule>,
     sites: Vec<CodeSite>,
@@ -29,16 +32,18 @@ pub struct Tables<L, A> {
     accesses: Vec<A>,
     patterns: Vec<FoundPattern>,
     hidden_pairs: Vec<HiddenPair>,
+    possible: P,
     seen_sites: Vec<u32>,
     processes: u32,
     pairs: u64,
     left_out: u64,
 }
 
-pub type Version2 = Tables<Holding2, Access2>;
-pub type Version3 = Tables<Holding, Access>;
+pub type Version2 = Tables<Holding2, Access2, NoneRecorded>;
+pub type Version3 = Tables<Holding, Access, NoneRecorded>;
+pub type Version4 = Tables<Holding, Access, Vec<FoundPattern>>;
 
-impl<L: Into<Holding>, A: Into<Access>> Tables<L, A> {
+impl<L: Into<Holding>, A: Into<Access>, P: Into<Vec<FoundPattern>>> Tables<L, A, P> {
     pub fn in_todays_terms(self) -> RunPatterns {
         let held = |locks: Vec<L>| locks.into_iter().map(L::into).collect();
         RunPatterns {
@@ -52,12 +57,23 @@ impl<L: Into<Holding>, A: Into<Access>> Tables<L, A> {
             accesses: self.accesses.into_iter().map(A::into).collect(),
             patterns: self.patterns,
             hidden_pairs: self.hidden_pairs,
-            possible: Vec::new(),
+            possible: self.possible.into(),
             seen_sites: self.seen_sites,
             processes: self.processes,
             pairs: self.pairs,
             left_out: self.left_out,
+            unfinished: false,
         }
+    }
+}
+
+/// Takes no bytes: that version recorded no possible orders.
+#[derive(Deserialize)]
+pub struct NoneRecorded;
+
+impl From<NoneRecorded> for Vec<FoundPattern> {
+    fn from(NoneRecorded: NoneRecorded) -> Vec<FoundPattern> {
+        Vec::new()
     }
 }
 

@@ -4,11 +4,11 @@ use unpick_problem::Problem;
 
 use crate::stored_tables::{Magic, framed, have_memory, is_in, unframed};
 
-use super::earlier_encoding::{VERSION_2, VERSION_3, Version2, Version3};
+use super::earlier_encoding::{VERSION_2, VERSION_3, VERSION_4, Version2, Version3, Version4};
 use super::result::{Access, Block, CodeSite, Lock, Memory, RunPatterns};
 
 const MAGIC: Magic = *b"UNPIPATT";
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 impl RunPatterns {
     /// The bytes to store.
@@ -27,6 +27,7 @@ impl RunPatterns {
             VERSION => postcard::from_bytes(tables),
             VERSION_2 => postcard::from_bytes(tables).map(Version2::in_todays_terms),
             VERSION_3 => postcard::from_bytes(tables).map(Version3::in_todays_terms),
+            VERSION_4 => postcard::from_bytes(tables).map(Version4::in_todays_terms),
             other => return Err(other_version(name, other)),
         }
         .map_err(|error| damaged(name, error))?;
@@ -131,6 +132,27 @@ mod tests {
         framed(MAGIC, VERSION_2, &postcard::to_allocvec(&(code, memory, found, counts)).unwrap())
     }
 
+    /// As builds of version 4 wrote it: without whether the run was unfinished.
+    fn version_4_of(run: &RunPatterns) -> Vec<u8> {
+        let code = (&run.options, &run.modules, &run.sites, &run.stacks);
+        let memory = (&run.locks, &run.lock_sets, &run.blocks);
+        let found = (&run.accesses, &run.patterns, &run.hidden_pairs);
+        let further = (&run.possible, &run.seen_sites);
+        let counts = (run.processes, run.pairs, run.left_out);
+        let tables = postcard::to_allocvec(&(code, memory, found, further, counts)).unwrap();
+        framed(MAGIC, VERSION_4, &tables)
+    }
+
+    #[test]
+    fn version_4_is_read_and_takes_every_run_for_finished() {
+        let mut run = Collector::new(Options::default()).finish();
+        (run.pairs, run.left_out) = (9, 3);
+        assert_eq!(RunPatterns::from_bytes(&version_4_of(&run), "stored").unwrap(), run);
+        let unfinished = RunPatterns { unfinished: true, ..run.clone() };
+        assert_eq!(RunPatterns::from_bytes(&version_4_of(&unfinished), "stored").unwrap(), run);
+        assert_eq!(RunPatterns::from_bytes(&unfinished.to_bytes(), "stored").unwrap(), unfinished);
+    }
+
     #[test]
     fn version_2_is_read_and_knows_neither_acquisitions_nor_whole_lengths() {
         let mut run = Collector::new(Options::default()).finish();
@@ -173,6 +195,6 @@ mod tests {
     #[test]
     fn a_version_that_is_not_known_is_named() {
         let problem = RunPatterns::from_bytes(&framed(MAGIC, 9, &[0]), "stored").unwrap_err();
-        assert!(problem.to_string().contains("version 9, this build reads versions 2 to 4"));
+        assert!(problem.to_string().contains("version 9, this build reads versions 2 to 5"));
     }
 }

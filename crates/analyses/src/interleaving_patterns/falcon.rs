@@ -10,6 +10,7 @@ use crate::access_pairs::{AccessTable, LocationId, WindowWalk};
 use crate::knowledge::Knowledge;
 
 use super::catalogue::{AccessKind, Arrangement, MOST_STEPS, PatternId, of_two_pairs};
+use super::fixed::Fixed;
 use super::found::Found;
 
 /// Finds the patterns of a recording, one part of its memory after the other.
@@ -97,7 +98,9 @@ pub fn pair(first: &Access, second: &Access) -> Option<PatternId> {
 
 /// The patterns of torn rows, each once.
 pub fn torn_rows(walk: &WindowWalk, ranks: &[u32]) -> Vec<Found> {
+    let fixed = Fixed::of(walk);
     let torn = walk.torn.iter().flat_map(|torn| torn.found.values());
+    let torn = torn.filter(|torn| fixed.may_tear(torn.accesses));
     let found = torn.filter_map(|torn| {
         let [first, middle, last] = torn.accesses.map(|id| walk.accesses.get(id));
         let [one, two, three] = torn.accesses;

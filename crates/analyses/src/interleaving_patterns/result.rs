@@ -37,6 +37,9 @@ pub struct RunPatterns {
     pub pairs: u64,
     /// Occurrences of patterns that were left out because a process had too many kinds of them; 0: complete.
     pub left_out: u64,
+    /// A process ended while a thread of it was still running: it was killed, crashed, or `exit` was called. What that thread would
+    /// have done next is not in the run.
+    pub unfinished: bool,
 }
 
 /// An executable or shared library.

@@ -12,6 +12,7 @@ use crate::interleaving_patterns::{Options, RunPatterns};
 use super::code_book::CodeBook;
 use super::evidence::{Evidence, Gathering};
 use super::formula::{Counts, Formula};
+use super::missing::{Missing, MissingTally};
 use super::tally::{InExperiments, Occurrence, PatternKey, Tally};
 
 /// Evidence is gathered for so many patterns.
@@ -63,6 +64,8 @@ pub struct Ranked {
     pub score: f64,
     /// One more than the number of patterns with a higher score.
     pub rank: u32,
+    /// Some of the failing runs did not live to show it.
+    pub missing: Option<Missing>,
 }
 
 /// What all runs together say.
@@ -112,7 +115,7 @@ where
         if run.label != Label::Unusable {
             let patterns = run.patterns.borrow();
             check_options(&mut options, patterns.options, run.number)?;
-            tally.add(run.label, patterns);
+            tally.add(run.number, run.label, patterns);
         }
     }
     let mut tried = RunCounts::default();
@@ -120,12 +123,14 @@ where
         tried.add(*label);
         tally.add_experiment(*label, patterns);
     }
-    let Tally { mut code, patterns, hidden, passed_sites } = tally;
-    let ranked = rank(patterns, [&counted, &tried], formula, &code);
+    let Tally { mut code, patterns, hidden, passed_sites, missing } = tally;
+    let ranked = rank(patterns, &missing, [&counted, &tried], formula, &code);
     let failing = ranked.iter().take(MOST_EVIDENCE).take_while(|pattern| pattern.failed > 0);
-    let mut gathering = Gathering::of(failing.map(|pattern| pattern.key));
-    for run in runs.into_iter().filter(|run| run.label == Label::Fail) {
-        gathering.add(run.number, run.patterns.borrow(), &mut code);
+    let mut gathering = Gathering::of(failing);
+    for run in runs {
+        if gathering.needs(run.number, run.label) {
+            gathering.add(run.number, run.label, run.patterns.borrow(), &mut code);
+        }
     }
     let places = ranked.iter().map(|pattern| pattern.key).zip(0..).collect();
     let evidence = gathering.finish();
@@ -158,23 +163,24 @@ fn check_options(known: &mut Option<Options>, options: Options, run: u32) -> Res
 
 fn rank(
     patterns: FxHashMap<PatternKey, Occurrence>,
+    missing: &MissingTally,
     [runs, experiments]: [&RunCounts; 2],
     formula: Formula,
     code: &CodeBook,
 ) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = patterns
-        .into_iter()
-        .map(|(key, occurrence)| {
-            let Occurrence { failed, passed, count, experiments: tried } = occurrence;
-            let score = formula.score(&Counts {
-                failed: failed + tried.failed,
-                passed: passed + tried.passed,
-                all_failed: runs.failed + experiments.failed,
-                all_passed: runs.passed + experiments.passed,
-            });
-            Ranked { key, failed, passed, count, experiments: tried, score, rank: 0 }
-        })
-        .collect();
+    let seen = patterns.into_iter().map(|(key, occurrence)| {
+        let Occurrence { failed, passed, count, experiments: tried } = occurrence;
+        let score = formula.score(&Counts {
+            failed: failed + tried.failed,
+            passed: passed + tried.passed,
+            all_failed: runs.failed + experiments.failed,
+            all_passed: runs.passed + experiments.passed,
+        });
+        Ranked { key, failed, passed, count, experiments: tried, score, rank: 0, missing: None }
+    });
+    let mut ranked: Vec<Ranked> = seen.collect();
+    let candidates = missing.candidates(&ranked, runs, formula);
+    add_missing(&mut ranked, candidates, formula);
     ranked.sort_unstable_by(|one, other| compare(one, other, code));
     let mut rank = 0;
     for at in 0..ranked.len() {
@@ -186,12 +192,42 @@ fn rank(
     ranked
 }
 
-/// The most suspicious first; then what can be said in fewer words; then by place, so that the order is always the same.
+/// Adds orders that failing runs lack, or puts them in the place of what was seen of them, where that has a lower score.
+fn add_missing(
+    ranked: &mut Vec<Ranked>,
+    candidates: Vec<(PatternKey, Counts, Missing)>,
+    formula: Formula,
+) {
+    for (key, counts, missing) in candidates {
+        let Counts { failed, passed, .. } = counts;
+        let score = formula.score(&counts).min(missing.highest_score);
+        let known = ranked.iter_mut().find(|known| known.key == key);
+        let count = known.as_ref().map_or(0, |known| known.count);
+        let missing = Some(missing);
+        let experiments = known.as_ref().map_or_else(InExperiments::default, |it| it.experiments);
+        let with_missing =
+            Ranked { key, failed, passed, count, experiments, score, rank: 0, missing };
+        match known {
+            Some(known) if known.score < score => *known = with_missing,
+            Some(_) => {}
+            None => ranked.push(with_missing),
+        }
+    }
+}
+
+/// The most suspicious first; then what was seen before what is missing, and of that what came first in a run; then what can be said
+/// in fewer words; then by place, so that the order is always the same.
 fn compare(one: &Ranked, other: &Ranked, code: &CodeBook) -> Ordering {
     (other.score.total_cmp(&one.score))
         .then(other.failed.cmp(&one.failed))
+        .then_with(|| read_at(one).cmp(&read_at(other)))
         .then(one.key.pattern.cmp(&other.key.pattern))
         .then_with(|| places(one, code).cmp(places(other, code)))
+}
+
+/// Of a missing order, when the read was made that should have come later.
+fn read_at(ranked: &Ranked) -> Option<(u32, u32)> {
+    ranked.missing.map(|missing| missing.read_at)
 }
 
 fn places(ranked: &Ranked, code: &CodeBook) -> impl Iterator<Item = (Option<u32>, u64)> {
@@ -218,12 +254,14 @@ impl Conclusion {
     /// The score a pattern would have with this many passing runs.
     pub fn score_with(&self, ranked: &Ranked, passed: u32) -> f64 {
         let tried = ranked.experiments;
-        self.formula.score(&Counts {
+        let counts = Counts {
             failed: ranked.failed + tried.failed,
             passed: passed + tried.passed,
             all_failed: self.runs.failed + self.experiments.failed,
             all_passed: self.runs.passed + self.experiments.passed,
-        })
+        };
+        let highest = ranked.missing.map_or(1.0, |missing| missing.highest_score);
+        self.formula.score(&counts).min(highest)
     }
 
     /// How many patterns share rank 1; none, if no pattern occurs in a failing run.

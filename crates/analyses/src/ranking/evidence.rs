@@ -1,10 +1,13 @@
 //! What is kept of the best patterns beyond counts: the failing runs that have them, and examples.
 
 use rustc_hash::FxHashMap;
+use unpick_events::Label;
 
 use crate::interleaving_patterns::{Access, FoundPattern, Holding, RunPatterns, Touch};
 
 use super::code_book::{CodeBook, Translation};
+use super::conclusion::Ranked;
+use super::missing::{Meetings, Missing};
 use super::reading::CodeReading;
 use super::run_set::RunSet;
 use super::tally::PatternKey;
@@ -90,33 +93,78 @@ pub struct ExampleBlock {
 /// Gathers evidence for some patterns.
 pub struct Gathering {
     places: FxHashMap<PatternKey, usize>,
+    /// Those of the patterns that failing runs can lack.
+    missing: Vec<(PatternKey, Missing)>,
+    /// For those, accesses of passing runs.
+    passing_examples: FxHashMap<PatternKey, Example>,
     evidence: Vec<Evidence>,
     failing_runs: u32,
 }
 
 impl Gathering {
-    pub fn of(patterns: impl IntoIterator<Item = PatternKey>) -> Gathering {
+    pub fn of<'r>(patterns: impl Iterator<Item = &'r Ranked> + Clone) -> Gathering {
+        let missing = patterns.clone().filter_map(|ranked| Some((ranked.key, ranked.missing?)));
+        let missing = missing.collect();
         let places: FxHashMap<_, _> =
-            patterns.into_iter().enumerate().map(|(place, key)| (key, place)).collect();
+            patterns.enumerate().map(|(place, ranked)| (ranked.key, place)).collect();
         let evidence = vec![Evidence::default(); places.len()];
-        Gathering { places, evidence, failing_runs: 0 }
+        let passing_examples = FxHashMap::default();
+        Gathering { places, missing, passing_examples, evidence, failing_runs: 0 }
     }
 
-    /// Takes in a failing run.
-    pub fn add(&mut self, number: u32, run: &RunPatterns, code: &mut CodeBook) {
+    /// Whether it has to see a run: failing ones, and those with examples of what failing runs lack.
+    pub fn needs(&self, number: u32, label: Label) -> bool {
+        let has_example = |(_, missing): &(_, Missing)| missing.example_run == number;
+        label == Label::Fail || label == Label::Pass && self.missing.iter().any(has_example)
+    }
+
+    /// Observes a run.
+    pub fn add(&mut self, number: u32, label: Label, run: &RunPatterns, code: &mut CodeBook) {
         let translation = code.enter(run);
+        match label {
+            Label::Fail => self.add_failing(number, run, &translation),
+            Label::Pass => self.add_examples(number, run, &translation),
+            Label::Unusable => {}
+        }
+    }
+
+    fn add_failing(&mut self, number: u32, run: &RunPatterns, translation: &Translation) {
         let failing = self.failing_runs;
         self.failing_runs += 1;
         for found in &run.patterns {
-            let key = PatternKey::of(run, found, &translation);
+            let key = PatternKey::of(run, found, translation);
             if let Some(&place) = self.places.get(&key) {
-                let told = Told { run, found, translation: &translation };
+                let told = Told { run, found, translation };
                 self.evidence[place].add(failing, number, &told);
+            }
+        }
+        if run.unfinished && !self.missing.is_empty() {
+            let meetings = Meetings::of(run, translation);
+            for (key, _) in self.missing.iter().filter(|(key, _)| !meetings.have(key)) {
+                self.evidence[self.places[key]].add_missing(failing);
             }
         }
     }
 
-    pub fn finish(self) -> Vec<Evidence> {
+    /// Of orders that failing runs lack, the accesses of a passing run.
+    fn add_examples(&mut self, number: u32, run: &RunPatterns, translation: &Translation) {
+        for found in &run.possible {
+            let key = PatternKey::of(run, found, translation);
+            let is_wanted = |(wanted, missing): &(PatternKey, Missing)| {
+                *wanted == key && missing.example_run == number
+            };
+            if self.missing.iter().any(is_wanted) {
+                let example = example_of(run, found, translation, number);
+                self.passing_examples.insert(key, example);
+            }
+        }
+    }
+
+    /// An example of a failing run is better than one of a passing run.
+    pub fn finish(mut self) -> Vec<Evidence> {
+        for (key, example) in self.passing_examples {
+            self.evidence[self.places[&key]].example.get_or_insert(example);
+        }
         self.evidence
     }
 }
@@ -139,6 +187,19 @@ impl Evidence {
         let known = self.example.as_ref().map(Example::stacks_known);
         if known.is_none_or(|known| known < told.stacks_known()) {
             self.example = Some(told.example(number));
+        }
+    }
+}
+
+/// A run that ended before a write did its harm at its end: after everything that was seen.
+const AT_THE_END: (u32, u32) = (u32::MAX, u32::MAX);
+
+impl Evidence {
+    /// Adds a failing run that ended before it could show the order.
+    fn add_missing(&mut self, failing: u32) {
+        self.failing.insert(failing);
+        if self.harmful_at.len() < MOST_TIMES {
+            self.harmful_at.push((failing, AT_THE_END));
         }
     }
 }

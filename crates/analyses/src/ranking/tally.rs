@@ -6,6 +6,7 @@ use unpick_events::Label;
 use crate::interleaving_patterns::{FoundPattern, PatternId, RunPatterns};
 
 use super::code_book::{CodeBook, Translation};
+use super::missing::MissingTally;
 
 /// A pattern and its sites, numbered by the code book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,12 +59,15 @@ pub struct Tally {
     pub hidden: FxHashMap<PatternKey, u32>,
     /// Sites that a passing run has executed, as far as its recording shows.
     pub passed_sites: FxHashSet<u32>,
+    /// Orders that failing runs lack.
+    pub missing: MissingTally,
 }
 
 impl Tally {
-    /// Counts the patterns of a run that failed or passed.
-    pub fn add(&mut self, label: Label, run: &RunPatterns) {
+    /// Counts the patterns of a run that failed or passed; `number` is what the caller knows it by.
+    pub fn add(&mut self, number: u32, label: Label, run: &RunPatterns) {
         let translation = self.code.enter(run);
+        self.missing.observe(number, label, run, &translation);
         for found in &run.patterns {
             let key = PatternKey::of(run, found, &translation);
             let occurrence = self.patterns.entry(key).or_default();

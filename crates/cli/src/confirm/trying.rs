@@ -75,7 +75,7 @@ impl Trying<'_> {
     pub fn try_all(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
         let mut plain = None;
         let mut tried = self.try_hangs(findings, &mut plain)?;
-        if !findings.hangs_explain_all() && self.may_go_on() {
+        if !findings.are_all_hangs_explained() && self.may_go_on() {
             tried.extend(self.try_findings(findings)?);
         }
         findings.order_by_confirmation();

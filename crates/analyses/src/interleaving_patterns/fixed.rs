@@ -1,0 +1,72 @@
+//! Accesses that cannot have come between others: the order of a pair is fixed, or the row of accesses spans the life of a block.
+//!
+//! Takes   the accesses of one process, and the order that starting and joining threads makes.
+//! Gives   for a pair whether it is one of an interleaving; for two pairs whether their accesses can be a unit that was torn.
+//! Misses  orders that locks, conditions and the program's own flags keep.
+//!
+//! - What a thread did before it started the other one, or after it joined it, comes in this order in every run.
+//! - An access before its memory is freed is where it should be: a bug is the free that comes first. If the thread of the
+//!   access touches nothing any more after the free, the two did not interleave at all: a destructor at the end, or a stack that unwinds.
+//! - A free leaves no value behind that a read in between could have missed, or that would not fit to another variable.
+//! - From the first write to a block to its free is the block's whole life: no code means to have it for itself all that time.
+
+use unpick_events::access::PastKind;
+use unpick_recording::Access;
+
+use crate::access_pairs::{AccessId, Pair, UntornRows, WindowWalk};
+use crate::thread_order::ThreadOrder;
+
+/// Knows which orders of a process are fixed.
+#[derive(Clone, Copy)]
+pub struct Fixed<'w> {
+    walk: &'w WindowWalk,
+    /// None: every pair counts, as the papers define it.
+    threads: Option<&'w ThreadOrder>,
+}
+
+impl<'w> Fixed<'w> {
+    pub fn of(walk: &'w WindowWalk) -> Fixed<'w> {
+        let by_window_only = walk.torn.is_none();
+        let threads = walk.untorn.as_ref().map(UntornRows::threads);
+        Fixed { walk, threads: threads.filter(|_| !by_window_only) }
+    }
+
+    /// Whether the order of a pair says nothing.
+    pub fn is_fixed_pair(&self, pair: &Pair) -> bool {
+        self.is_fixed(pair.first, pair.second)
+    }
+
+    fn is_fixed(&self, first: AccessId, second: AccessId) -> bool {
+        let Some(threads) = self.threads else { return false };
+        let [first, second] = [first, second].map(|id| self.walk.accesses.get(id));
+        threads.is_before(first, second) || is_free(second) && self.is_last_of(first, second)
+    }
+
+    /// Whether the thread of `first` touches nothing after `second`.
+    fn is_last_of(&self, first: &Access, second: &Access) -> bool {
+        let last = self.walk.last_touches.get(&first.thread);
+        last.is_none_or(|last| *last < second.order)
+    }
+
+    /// Whether two pairs on two variables can show a unit that was torn: neither ends in a free.
+    pub fn may_tear_two(&self, seconds: [AccessId; 2]) -> bool {
+        self.threads.is_none()
+            || seconds.iter().all(|&second| !is_free(self.walk.accesses.get(second)))
+    }
+
+    /// Whether three accesses to one variable can show a unit that was torn.
+    pub fn may_tear(&self, [first, middle, last]: [AccessId; 3]) -> bool {
+        if self.threads.is_none() {
+            return true;
+        }
+        let is_freed = is_free(self.walk.accesses.get(last));
+        let is_read = !self.walk.accesses.get(middle).is_write();
+        let is_of_whole_life = is_freed && (is_read || self.walk.first_writes.contains(&first));
+        let is_fixed = self.is_fixed(first, middle) || self.is_fixed(middle, last);
+        !is_of_whole_life && !is_fixed
+    }
+}
+
+fn is_free(access: &Access) -> bool {
+    access.kind == PastKind::Free
+}
