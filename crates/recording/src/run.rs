@@ -130,6 +130,12 @@ pub struct RunOptions {
     /// Length of a delay, in nanoseconds; 0 = the thread only yields.
     pub delay_shortest_ns: u64,
     pub delay_longest_ns: u64,
+    /// How many arrivals at most are delayed at chosen sites; the delay plan in the run folder says which.
+    #[serde(default)]
+    pub delay_targets: u32,
+    /// The longest that all delays of a process take together, in nanoseconds; 0 = no bound.
+    #[serde(default)]
+    pub delay_budget_ns: u64,
 }
 
 /// A run on disk.

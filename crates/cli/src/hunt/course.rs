@@ -15,6 +15,7 @@ use unpick_runner::{Draw, Judged, Perturbation, Rates};
 
 use crate::conclude::{Condensed, View, findings_of, stored_patterns};
 use crate::hunt::budget::{Budget, Counts, Enough};
+use crate::hunt::communicating_sites::communicating_sites;
 use crate::hunt::progress::Progress;
 use crate::hunt::single::{Common, Done};
 use crate::program::end_of_command_line;
@@ -100,7 +101,9 @@ impl<'a> Course<'a> {
         }
         for run in &runs {
             if run.label() != Label::Unusable {
-                self.builds.add(run.number, &stored_patterns(run, self.setup.view.options())?)?;
+                let patterns = stored_patterns(run, self.setup.view.options())?;
+                self.builds.add(run.number, &patterns)?;
+                self.setup.perturbation.observe_sites(&communicating_sites(&patterns, &[]));
             }
             let duration = Duration::from_millis(run.info.duration_ms);
             self.setup.perturbation.recall(&run.info.options, run.label(), duration);
@@ -168,7 +171,7 @@ impl<'a> Course<'a> {
 
     /// Takes in a run that has ended. A problem ends the hunt.
     fn take(&mut self, done: Done) -> Result<(), Problem> {
-        let Done { draw, mut judged, condensed } = done;
+        let Done { draw, mut judged, condensed, arrivals } = done;
         if judged.stopped {
             judged.run.discard();
             return Ok(());
@@ -178,6 +181,11 @@ impl<'a> Course<'a> {
             return Err(nothing_recorded(&judged.run));
         }
         self.number = Some(judged.hunt);
+        if let Some(condensed) = &condensed {
+            let sites = communicating_sites(&condensed.patterns, &condensed.synchronised_at);
+            self.setup.perturbation.observe_sites(&sites);
+        }
+        self.setup.perturbation.observe_arrivals(&draw, &arrivals);
         let mixed = condensed.and_then(|Condensed { patterns, is_complete, .. }| {
             self.incomplete += u32::from(!is_complete);
             self.builds.add(judged.number, &patterns).err()
