@@ -26,6 +26,7 @@ pub mod races_lockset;
 pub mod races_multi_variable;
 pub mod ranking;
 mod stored_tables;
+pub mod synchronisation_sites;
 pub mod thread_order;
 pub mod unseen_orders;
 

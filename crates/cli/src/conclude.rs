@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use unpick_analyses::communication::{self, GraphOptions, RunGraphs};
 use unpick_analyses::interleaving_patterns::Mode;
+use unpick_analyses::synchronisation_sites::{ModuleSite, synchronisation_sites};
 use unpick_analyses::{
     Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude_with,
 };
@@ -97,6 +98,8 @@ impl View {
 pub struct Condensed {
     pub patterns: RunPatterns,
     pub graphs: RunGraphs,
+    /// Where its threads synchronised with each other.
+    pub synchronised_at: Vec<ModuleSite>,
     /// Nothing is missing in the recordings.
     pub is_complete: bool,
 }
@@ -115,6 +118,7 @@ pub fn condense_cancellable(
     let run = Run::open(folder)?;
     let mut collector = Collector::new(options);
     let mut graphs = communication::Collector::new(GraphOptions::default());
+    let mut synchronised_at = Vec::new();
     let mut is_complete = true;
     for recording in run.recordings_cancellable(cancellation) {
         let recording = recording?;
@@ -122,8 +126,10 @@ pub fn condense_cancellable(
         let known = KnownRecording::new(&recording, &NAMES);
         collector.add(&recording, &known);
         graphs.add(&recording, &known);
+        synchronised_at.extend(synchronisation_sites(&recording, &known));
     }
-    Ok(Condensed { patterns: collector.finish(), graphs: graphs.finish(), is_complete })
+    let (patterns, graphs) = (collector.finish(), graphs.finish());
+    Ok(Condensed { patterns, graphs, synchronised_at, is_complete })
 }
 
 /// The patterns of a stored run: as they are stored, or condensed anew if that was done in another way.

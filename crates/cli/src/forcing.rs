@@ -26,6 +26,7 @@ use crate::hunt::{GRACE, OUTPUT_BYTES};
 pub use hunted::Hunted;
 use options::judge_of;
 pub use options::{ForcedProgram, JudgeOptions, PlanOptions};
+pub use outcome::outcome_in;
 pub use run::ForcedRun;
 
 /// Runs under a plan are made in a store of their own, inside the hunt's: they are no runs of the hunt.

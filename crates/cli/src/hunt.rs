@@ -7,6 +7,7 @@
 
 mod active;
 mod budget;
+mod communicating_sites;
 mod confirmation;
 mod course;
 mod keeping;
@@ -45,6 +46,7 @@ use budget::Enough;
 use confirmation::Confirmation;
 use course::{Course, Ended};
 use progress::Progress;
+pub use single::DELAY_PLAN;
 
 pub const HELP: &str = "\
 Exit codes: 0 no run failed, 66 runs failed and there are findings, deadlocks or lost notifications, 67 runs failed but nothing goes with them, 2 the

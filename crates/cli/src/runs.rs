@@ -60,7 +60,7 @@ fn as_table(runs: &[StoredRun]) -> String {
         text.push('\n');
     }
     if let Some(failing) = runs.iter().rev().find(|run| run.info.label == Some(Label::Fail)) {
-        let again = printable(&repeat_command(&failing.info));
+        let again = printable(&repeat_command(&failing.info, &failing.folder));
         text += &format!("\nfailing run {} again: {again}\n", failing.number);
     }
     text
@@ -80,7 +80,7 @@ fn as_json(runs: &[StoredRun]) -> String {
             "duration_ms": info.duration_ms,
             "seed": info.seed,
             "options": info.options,
-            "repeat": repeat_command(info),
+            "repeat": repeat_command(info, &run.folder),
         });
         format!("{line}\n")
     });

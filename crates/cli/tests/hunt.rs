@@ -404,3 +404,17 @@ fn jobs_at_once_can_have_folders_of_their_own() {
     assert_eq!(hunt.code, Some(67), "{}", hunt.stderr);
     assert!(scene.path(".unpick/runs/0006/work").is_dir());
 }
+
+#[test]
+fn later_runs_delay_sites_at_which_earlier_runs_communicated() {
+    let scene = Scene::new();
+    let hunted = scene.hunt(&["--runs", "2", "--no-confirm"], &["./bank", "30"]);
+    assert!([Some(0), Some(66), Some(67)].contains(&hunted.code), "{}", hunted.stderr);
+    let runs = scene.runs();
+    let targets = |run: &Value| run["options"]["delay_targets"].as_u64();
+    assert_eq!(runs.iter().map(targets).collect::<Vec<_>>(), [Some(0), Some(3)]);
+    let folder = scene.path(".unpick/runs/0002");
+    assert!(folder.join("delay-plan").exists() && files_with(&folder, "outcome") == 1);
+    let again = runs[1]["repeat"].as_str().unwrap();
+    assert!(again.starts_with("UNPICK_SCHEDULE=") && again.contains("0002/delay-plan"), "{again}");
+}

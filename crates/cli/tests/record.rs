@@ -152,7 +152,8 @@ fn options_reach_the_runtime_and_the_description_of_the_run() {
     let output = scene.record(&[&options[..], &more].concat());
     assert_eq!(
         text(&output.stdout),
-        "full limit=2097152 seed=9 access=10000 sync=500000 start=1000000 shortest=0 longest=2000\n"
+        "full limit=2097152 seed=9 access=10000 sync=500000 start=1000000 shortest=0 longest=2000 \
+         targets=0 budget=0\n"
     );
     let run = scene.run(1);
     assert_eq!((run.info().seed, run.info().options.delay_sync_ppm), (9, 500_000));

@@ -10,11 +10,16 @@
 //! A **place** is the return address of a call in the program: of a hook, so of an access, or of a function, so of a lock.
 //! A **step** is what one thread does at a place; steps have an order. A **gate** is a place in front of a step where its thread
 //! can wait without keeping a lock that others need on their way: where the outermost lock is taken.
+//!
+//! A **delay plan** is a file of the same layout with `DELAY_MAGIC`: threads that reach its places are counted, and one arrival at a
+//! place may be delayed. It has no order: all its places are of step 0, and no calls lead to them (`delay_place`).
 
 /// The variable of the environment with the path of the file.
 pub const VARIABLE: &str = "UNPICK_SCHEDULE";
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"unpksch2");
+/// Of a delay plan.
+pub const DELAY_MAGIC: u64 = u64::from_le_bytes(*b"unpkdly1");
 pub const OUTCOME_MAGIC: u64 = u64::from_le_bytes(*b"unpkout1");
 
 pub const HEADER_WORDS: usize = 16;
@@ -111,6 +116,15 @@ pub mod place {
     pub const HOLDS: usize = 31;
 
     pub const NONE: u64 = u64::MAX;
+}
+
+/// Words of a place in a delay plan that take the place of its calls.
+pub mod delay_place {
+    use super::place::FIRST_CALL;
+
+    /// Which arrival of the process is delayed, from 1; 0: none, arrivals are only counted.
+    pub const ARRIVAL: usize = FIRST_CALL;
+    pub const NANOSECONDS: usize = FIRST_CALL + 1;
 }
 
 /// What a place is for.

@@ -135,11 +135,18 @@ pub struct RunOptions {
     /// Length of a delay, in nanoseconds; 0 = the thread only yields.
     pub delay_shortest_ns: u64,
     pub delay_longest_ns: u64,
+    /// How many arrivals at most are delayed at chosen sites; the delay plan in the run folder says which.
+    #[serde(default)]
+    pub delay_targets: u32,
+    /// The longest that all delays of a process take together, in nanoseconds; 0 = no bound.
+    #[serde(default)]
+    pub delay_budget_ns: u64,
 }
 
 impl RunOptions {
     pub fn has_no_delays(&self) -> bool {
-        [self.delay_access_ppm, self.delay_sync_ppm, self.delay_start_ppm] == [0; 3]
+        let places = [self.delay_access_ppm, self.delay_sync_ppm, self.delay_start_ppm];
+        places == [0; 3] && self.delay_targets == 0
     }
 }
 

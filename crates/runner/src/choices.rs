@@ -28,14 +28,16 @@ impl Choices {
         let options = &self.options;
         let full = if options.full { "full " } else { "" };
         format!(
-            "{full}limit={} seed={} access={} sync={} start={} shortest={} longest={}",
+            "{full}limit={} seed={} access={} sync={} start={} shortest={} longest={} targets={} budget={}",
             options.limit,
             self.seed,
             options.delay_access_ppm,
             options.delay_sync_ppm,
             options.delay_start_ppm,
             options.delay_shortest_ns,
-            options.delay_longest_ns
+            options.delay_longest_ns,
+            options.delay_targets,
+            options.delay_budget_ns
         )
     }
 }
@@ -54,11 +56,13 @@ mod tests {
             delay_start_ppm: 30,
             delay_shortest_ns: 0,
             delay_longest_ns: 1000,
+            delay_targets: 3,
+            delay_budget_ns: 9000,
         };
         let text = Choices { options, seed: 7 }.as_text();
         assert_eq!(
             text,
-            "full limit=4096 seed=7 access=10 sync=20 start=30 shortest=0 longest=1000"
+            "full limit=4096 seed=7 access=10 sync=20 start=30 shortest=0 longest=1000 targets=3 budget=9000"
         );
     }
 }

@@ -12,6 +12,8 @@
 mod attempt;
 mod choices;
 mod condition;
+mod delay_plan;
+mod delay_sites;
 mod event_file;
 mod failure;
 mod group;
@@ -34,6 +36,8 @@ mod watch;
 pub use attempt::{Attempt, Judged, attempt};
 pub use choices::Choices;
 pub use condition::Condition;
+pub use delay_plan::{DelayPlan, Target};
+pub use delay_sites::{DelaySite, DelaySites, RunSites, SiteModule, SitePair};
 pub use event_file::Trimmed;
 pub use failure::Failure;
 pub use invocation::Invocation;

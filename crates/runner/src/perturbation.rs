@@ -4,10 +4,14 @@
 //! Misses  anything about the program itself: it knows settings and outcomes only.
 //! Cost    nothing beside a run.
 //!
-//! Settings are a place (accesses, synchronisation, start of threads, all) and a strength (from microseconds to tens of
+//! Settings are a place (accesses, synchronisation, start of threads, all, or chosen sites) and a strength (from microseconds to tens of
 //! milliseconds). Each is tried once, gentle ones first; then the most promising is taken, by its rate and
 //! a bonus for what is little known (UCB1). Every fifth run is without delays: that tells the bare failure
 //! rate, and gives passing runs. A setting under which the program gets much slower is made rarer.
+//!
+//! Chosen sites (`delay_sites`) are those at which earlier runs communicated; such a run has one to three delays. They are no setting before
+//! a run has been seen. While nothing has failed every third run with delays is of this kind: each of them tries something new.
+//! All delays of a run together are bounded, in relation to how long the program takes without.
 //!
 //! **Passing runs must be like the failing ones**, or everything that delays bring about goes with failing. So a setting under which
 //! nearly every run fails is made rarer as well, until some pass; and where passing runs are lacking they are looked
@@ -19,12 +23,20 @@ use std::time::Duration;
 use unpick_events::Label;
 use unpick_recording::RunOptions;
 
+use crate::delay_plan::DelayPlan;
+use crate::delay_sites::{DelaySites, MAX_TARGETS, RunSites};
+
 /// So often there are no delays.
 const PLAIN_EVERY: u64 = 5;
+/// While nothing has failed, so often chosen sites are delayed.
+const TARGETED_EVERY: u64 = 3;
 /// Slower than so many bare runs, and than `SLOW` in addition, is too slow.
 const SLOWER: u32 = 8;
 const SLOW: Duration = Duration::from_secs(1);
 const MADE_RARER_BY: u32 = 4;
+/// All delays of a run take at most this many times as long as a run without, and `MIN_BUDGET` in addition.
+const BUDGET_RUNS: u32 = 4;
+const MIN_BUDGET: Duration = Duration::from_millis(200);
 /// A setting that failed this often without ever passing is too strong: it gives nothing to compare with.
 const TOO_STRONG: u32 = 4;
 
@@ -34,13 +46,15 @@ pub struct Delays {
     pub access_ppm: u32,
     pub sync_ppm: u32,
     pub start_ppm: u32,
+    /// How many arrivals at chosen sites are delayed at most.
+    pub targets: u32,
     pub shortest_ns: u64,
     pub longest_ns: u64,
 }
 
 impl Delays {
     pub fn are_none(&self) -> bool {
-        self.access_ppm == 0 && self.sync_ppm == 0 && self.start_ppm == 0
+        self.access_ppm == 0 && self.sync_ppm == 0 && self.start_ppm == 0 && self.targets == 0
     }
 
     /// Puts them into what the runtime is asked.
@@ -48,6 +62,7 @@ impl Delays {
         options.delay_access_ppm = self.access_ppm;
         options.delay_sync_ppm = self.sync_ppm;
         options.delay_start_ppm = self.start_ppm;
+        options.delay_targets = self.targets;
         options.delay_shortest_ns = self.shortest_ns;
         options.delay_longest_ns = self.longest_ns;
     }
@@ -58,6 +73,7 @@ impl Delays {
             access_ppm: options.delay_access_ppm,
             sync_ppm: options.delay_sync_ppm,
             start_ppm: options.delay_start_ppm,
+            targets: options.delay_targets,
             shortest_ns: options.delay_shortest_ns,
             longest_ns: options.delay_longest_ns,
         }
@@ -66,7 +82,8 @@ impl Delays {
     /// Whether they are at the same places and as long; they may be rarer.
     fn is_like(&self, other: &Delays) -> bool {
         let places = |delays: &Delays| {
-            [delays.access_ppm, delays.sync_ppm, delays.start_ppm].map(|parts| parts > 0)
+            [delays.access_ppm, delays.sync_ppm, delays.start_ppm, delays.targets]
+                .map(|parts| parts > 0)
         };
         let lengths = |delays: &Delays| (delays.shortest_ns, delays.longest_ns);
         places(self) == places(other) && (self.are_none() || lengths(self) == lengths(other))
@@ -78,6 +95,7 @@ impl Delays {
             access_ppm: rarer(self.access_ppm),
             sync_ppm: rarer(self.sync_ppm),
             start_ppm: rarer(self.start_ppm),
+            targets: rarer(self.targets),
             ..*self
         }
     }
@@ -98,6 +116,9 @@ const STRENGTHS: [Strength; 3] = [
 const PLACES: [[bool; 3]; 4] =
     [[false, true, false], [true, false, false], [false, false, true], [true, true, true]];
 
+/// Chosen sites: by the numbers of their strengths, in the order in which they are tried.
+const TARGETED: [usize; 3] = [1, 2, 0];
+
 /// What is known of a setting.
 #[derive(Debug, Clone, Default)]
 struct Setting {
@@ -113,10 +134,14 @@ struct Setting {
 }
 
 /// The delays of the next run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draw {
     pub delays: Delays,
     pub seed: u64,
+    /// Which arrivals at chosen sites are delayed.
+    pub plan: DelayPlan,
+    /// The longest that all delays take together; zero: no bound.
+    pub budget: Duration,
     /// Number of its setting; 0 is the one without delays.
     setting: usize,
     lacking: Lacking,
@@ -157,6 +182,9 @@ pub struct Rates {
 pub struct Perturbation {
     /// The first is the one without delays.
     settings: Vec<Setting>,
+    sites: DelaySites,
+    /// Whether delays are bounded: not where the user has said how long and how often.
+    is_bounded: bool,
     random: u64,
     drawn: u64,
     /// How long the program takes without delays: the longest seen.
@@ -166,9 +194,15 @@ pub struct Perturbation {
 impl Perturbation {
     /// All places and strengths.
     pub fn new(seed: u64) -> Perturbation {
-        let all =
-            STRENGTHS.iter().flat_map(|strength| PLACES.map(|places| delays(strength, places)));
-        Perturbation::over(all, seed)
+        let mut all: Vec<Delays> = STRENGTHS
+            .iter()
+            .flat_map(|strength| PLACES.map(|places| delays(strength, places)))
+            .collect();
+        // In turn with the gentle ones: few delays are gentle, however long.
+        for (at, strength) in TARGETED.into_iter().enumerate() {
+            all.insert(2 * at, targeted(&STRENGTHS[strength]));
+        }
+        Perturbation { is_bounded: true, ..Perturbation::over(all, seed) }
     }
 
     /// Only these delays, but for the regular runs without any.
@@ -184,25 +218,73 @@ impl Perturbation {
     fn over(delays: impl IntoIterator<Item = Delays>, seed: u64) -> Perturbation {
         let all = std::iter::once(Delays::default()).chain(delays);
         let settings = all.map(|delays| Setting { delays, ..Setting::default() });
-        Perturbation { settings: settings.collect(), random: seed, drawn: 0, plain_duration: None }
+        Perturbation {
+            settings: settings.collect(),
+            sites: DelaySites::default(),
+            is_bounded: false,
+            random: seed,
+            drawn: 0,
+            plain_duration: None,
+        }
+    }
+
+    /// Observes the communicating sites of a run.
+    pub fn observe_sites(&mut self, run: &RunSites) {
+        self.sites.observe(run);
+    }
+
+    /// Observes how often the sites of a run's plan were reached; none: the site could not be watched.
+    pub fn observe_arrivals(&mut self, draw: &Draw, arrivals: &[Option<u64>]) {
+        self.sites.observe_arrivals(&draw.plan, arrivals);
     }
 
     /// The delays of the next run.
     pub fn next(&mut self, lacking: Lacking) -> Draw {
         let setting = if self.drawn.is_multiple_of(PLAIN_EVERY) { 0 } else { self.best(lacking) };
         self.drawn += 1;
-        Draw { delays: self.settings[setting].delays, seed: self.next_seed(), setting, lacking }
+        let (delays, seed) = (self.settings[setting].delays, self.next_seed());
+        let plan = self.plan(&delays, seed);
+        Draw { delays, seed, plan, budget: self.budget(), setting, lacking }
+    }
+
+    /// The delays at chosen sites, if the setting has any.
+    fn plan(&self, delays: &Delays, seed: u64) -> DelayPlan {
+        if delays.targets == 0 {
+            return DelayPlan::default();
+        }
+        let mut state = seed;
+        let lengths = (delays.shortest_ns, delays.longest_ns);
+        self.sites.draw(delays.targets, lengths, &mut || split_mix(&mut state))
+    }
+
+    fn budget(&self) -> Duration {
+        match self.is_bounded {
+            true => self.plain_duration.unwrap_or(SLOW) * BUDGET_RUNS + MIN_BUDGET,
+            false => Duration::ZERO,
+        }
     }
 
     /// The setting that promises most; without delays only if there is nothing else.
     fn best(&self, lacking: Lacking) -> usize {
-        let delayed = 1..self.settings.len();
+        let is_possible =
+            |&at: &usize| self.settings[at].delays.targets == 0 || !self.sites.are_none();
+        let delayed = (1..self.settings.len()).filter(is_possible);
         if lacking == Lacking::Passing {
             let has_failed = |&at: &usize| self.settings[at].failed > 0;
             return self.most_promising(delayed.filter(has_failed), lacking);
         }
-        let untried = delayed.clone().find(|&at| self.settings[at].tried == 0);
-        untried.unwrap_or_else(|| self.most_promising(delayed, lacking))
+        if let Some(untried) = delayed.clone().find(|&at| self.settings[at].tried == 0) {
+            return untried;
+        }
+        let has_failed = self.settings[1..].iter().any(|setting| setting.failed > 0);
+        let wants_targets = self.drawn.is_multiple_of(TARGETED_EVERY);
+        let in_turn = |&at: &usize| (self.settings[at].delays.targets > 0) == wants_targets;
+        match has_failed {
+            false if delayed.clone().any(|at| in_turn(&at)) => {
+                self.most_promising(delayed.filter(in_turn), lacking)
+            }
+            _ => self.most_promising(delayed, lacking),
+        }
     }
 
     /// The earlier, gentler one of two that promise the same.
@@ -212,13 +294,9 @@ impl Perturbation {
         among.reduce(better).unwrap_or(0)
     }
 
-    /// SplitMix64; short enough to be typed.
+    /// Short enough to be typed.
     fn next_seed(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) >> 32
+        split_mix(&mut self.random) >> 32
     }
 
     /// Takes note of how a run ended.
@@ -226,6 +304,9 @@ impl Perturbation {
         let is_too_slow = self.is_too_slow(duration);
         let setting = &mut self.settings[draw.setting];
         setting.take_note(label, draw.lacking);
+        if label != Label::Unusable {
+            self.sites.learn(&draw.plan, label == Label::Fail);
+        }
         if draw.setting == 0 {
             self.plain_duration = self.plain_duration.max(Some(duration));
         } else if is_too_slow || setting.only_failed >= TOO_STRONG {
@@ -240,7 +321,9 @@ impl Perturbation {
         let known = self.settings.iter().position(|setting| setting.delays.is_like(&delays));
         if let Some(setting) = known {
             self.drawn += 1;
-            let draw = Draw { delays, seed: 0, setting, lacking: Lacking::Failing };
+            let (plan, budget) = (DelayPlan::default(), Duration::ZERO);
+            let lacking = Lacking::Failing;
+            let draw = Draw { delays, seed: 0, plan, budget, setting, lacking };
             self.learn(&draw, label, duration);
         }
     }
@@ -295,12 +378,34 @@ impl Setting {
 fn delays(strength: &Strength, places: [bool; 3]) -> Delays {
     let ppm = |place: usize| if places[place] { strength.ppm[place] } else { 0 };
     let (shortest_ns, longest_ns) = strength.nanoseconds;
-    Delays { access_ppm: ppm(0), sync_ppm: ppm(1), start_ppm: ppm(2), shortest_ns, longest_ns }
+    Delays {
+        access_ppm: ppm(0),
+        sync_ppm: ppm(1),
+        start_ppm: ppm(2),
+        targets: 0,
+        shortest_ns,
+        longest_ns,
+    }
+}
+
+fn targeted(strength: &Strength) -> Delays {
+    let (shortest_ns, longest_ns) = strength.nanoseconds;
+    Delays { targets: MAX_TARGETS, shortest_ns, longest_ns, ..Delays::default() }
+}
+
+/// SplitMix64.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::delay_sites::{DelaySite, SiteModule};
 
     const QUICK: Duration = Duration::from_millis(10);
 
@@ -331,6 +436,44 @@ mod tests {
         tried.sort_unstable();
         tried.dedup();
         assert_eq!(tried.len(), 13);
+    }
+
+    /// A policy that has seen a run with four communicating sites.
+    fn with_sites(seed: u64) -> Perturbation {
+        let module = SiteModule::Path("program".to_owned());
+        let sites = (1..5).map(|offset| DelaySite { module: module.clone(), offset });
+        let mut policy = Perturbation::new(seed);
+        policy.observe_sites(&RunSites { sites: sites.collect(), pairs: Vec::new() });
+        policy
+    }
+
+    #[test]
+    fn chosen_sites_are_delayed_as_soon_as_there_are_some() {
+        let draws = hunt(&mut with_sites(1), 100, |_| false);
+        assert!(draws[0].delays.are_none() && draws[1].delays.targets > 0);
+        for draw in &draws {
+            assert_eq!(draw.delays.targets > 0, !draw.plan.is_empty());
+            assert!(draw.delays.access_ppm == 0 || draw.delays.targets == 0);
+        }
+        let targeted = draws.iter().filter(|draw| draw.delays.targets > 0).count();
+        assert!((22..=32).contains(&targeted), "{targeted} of 80 runs with delays");
+    }
+
+    #[test]
+    fn where_chosen_sites_fail_they_are_tried_more_often() {
+        let draws = hunt(&mut with_sites(1), 100, |delays| delays.targets > 0);
+        let targeted = draws[50..].iter().filter(|draw| draw.delays.targets > 0).count();
+        assert!(targeted >= 25, "{targeted} of 40 runs with delays");
+    }
+
+    #[test]
+    fn delays_are_bounded_by_the_duration_of_a_run_without_but_not_where_the_user_chose_them() {
+        let mut policy = Perturbation::new(1);
+        let plain = policy.next(Lacking::Failing);
+        policy.learn(&plain, Label::Pass, Duration::from_millis(50));
+        assert_eq!(policy.next(Lacking::Failing).budget, Duration::from_millis(400));
+        let mut fixed = Perturbation::fixed(Delays { sync_ppm: 1, ..Delays::default() }, 1);
+        assert_eq!(fixed.next(Lacking::Failing).budget, Duration::ZERO);
     }
 
     #[test]

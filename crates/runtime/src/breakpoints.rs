@@ -12,6 +12,8 @@
 #[cfg(feature = "standalone")]
 pub mod arm;
 #[cfg(feature = "standalone")]
+mod delays;
+#[cfg(feature = "standalone")]
 mod hold;
 pub mod order;
 #[cfg(feature = "standalone")]

@@ -13,6 +13,8 @@ pub mod sys;
 pub mod thread;
 
 #[cfg(feature = "standalone")]
+pub mod failure;
+#[cfg(feature = "standalone")]
 pub mod hooks;
 #[cfg(feature = "standalone")]
 pub mod intercept;

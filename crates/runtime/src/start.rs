@@ -15,6 +15,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use crate::breakpoints;
+use crate::intercept::failures;
 use crate::perturb;
 use crate::recorder::Recorder;
 use crate::shadow::region;
@@ -107,6 +108,7 @@ fn start_recording() -> Result<(), i32> {
     process::begin();
     threads::prepare();
     process::watch();
+    failures::begin();
     begin_main_thread();
     Ok(())
 }

@@ -158,6 +158,58 @@ fn change_signal_mask(how: i32, which: SignalSet) -> Result<SignalSet, i32> {
     Ok(before)
 }
 
+/// What the kernel does when a signal comes, in the layout that it has.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct SignalAction {
+    pub handler: usize,
+    flags: u64,
+    restorer: usize,
+    mask: SignalSet,
+}
+
+impl SignalAction {
+    /// `flags` are `libc::SA_…`; `mask` is kept back while the handler runs.
+    pub fn new(handler: usize, flags: u64, mask: SignalSet) -> Self {
+        const RESTORER: u64 = 0x0400_0000;
+        Self { handler, flags: flags | RESTORER, restorer: restore as *const () as usize, mask }
+    }
+}
+
+/// Where a handler returns to: the kernel takes up again what it interrupted.
+#[unsafe(naked)]
+unsafe extern "C" fn restore() {
+    core::arch::naked_asm!("mov eax, {number}", "syscall", number = const libc::SYS_rt_sigreturn)
+}
+
+/// The action of a signal.
+pub fn signal_action(signal: i32) -> Result<SignalAction, i32> {
+    let mut action = SignalAction { handler: 0, flags: 0, restorer: 0, mask: 0 };
+    let (answered, bytes) = (&raw mut action as usize, size_of::<SignalSet>());
+    // SAFETY: the action has the kernel's layout and outlives the call.
+    unsafe { call(libc::SYS_rt_sigaction, signal as usize, 0, answered, bytes, 0, 0)? };
+    Ok(action)
+}
+
+pub fn set_signal_action(signal: i32, action: &SignalAction) -> Result<(), i32> {
+    let (given, bytes) = (core::ptr::from_ref(action) as usize, size_of::<SignalSet>());
+    // SAFETY: the action has the kernel's layout; what it names lives as long as the process.
+    unsafe { call(libc::SYS_rt_sigaction, signal as usize, given, 0, bytes, 0, 0).map(drop) }
+}
+
+/// Sends a signal to the running thread, with the information that came with it before where the kernel takes that.
+pub fn send_to_this_thread(signal: i32, information: *const core::ffi::c_void) {
+    let (process, thread) = (process_number() as usize, thread_number() as usize);
+    let (signal, information) = (signal as usize, information as usize);
+    // SAFETY: the kernel reads the information, which it wrote for the handler that is running.
+    let sent =
+        unsafe { call(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, information, 0, 0) };
+    if sent.is_err() {
+        // SAFETY: no memory.
+        let _ = unsafe { call(libc::SYS_tgkill, process, thread, signal, 0, 0, 0) };
+    }
+}
+
 /// Sets what may be done with whole pages (`libc::PROT_…`).
 pub fn protect(address: u64, bytes: u64, protection: i32) -> Result<(), i32> {
     // SAFETY: only used on code, which stays readable and executable, and on pages of our own.

@@ -130,6 +130,22 @@ fn delays_follow_from_the_seed_and_are_recorded() {
 }
 
 #[test]
+fn delays_of_a_run_fit_into_its_budget() {
+    let program = Program::build("counted.c");
+    let delayed = |options: &str| {
+        let delays = "seed=7 access=1000000 shortest=1000 longest=1000";
+        program.record(&[], &format!("{delays} {options}")).recording().header().delayed
+    };
+    assert!(delayed("") > 1_000_000);
+    assert!(delayed("budget=1000000000") > 1_000_000, "what fits is not cut");
+    let bounded = delayed("budget=50000");
+    assert!(
+        (13_000..=50_000).contains(&bounded),
+        "more than one site, less than the budget: {bounded}"
+    );
+}
+
+#[test]
 fn delays_come_only_where_they_were_asked_for() {
     let program = Program::build("counted.c");
     let number_of_delays = |options: &str| {

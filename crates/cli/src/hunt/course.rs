@@ -18,6 +18,7 @@ use unpick_runner::{Judged, Perturbation, Rates};
 
 use crate::conclude::{Condensed, View, findings_of};
 use crate::hunt::budget::{Budget, Counts, Enough};
+use crate::hunt::communicating_sites::communicating_sites;
 use crate::hunt::keeping::Keeping;
 use crate::hunt::progress::Progress;
 use crate::hunt::ranking_time::RankingTime;
@@ -163,7 +164,7 @@ impl<'a> Course<'a> {
 
     /// Takes in a run that has ended. A problem ends the hunt.
     fn take(&mut self, done: Done) -> Result<(), Problem> {
-        let Done { draw, mut judged, condensed, reading } = done;
+        let Done { draw, mut judged, condensed, reading, arrivals } = done;
         if judged.stopped {
             judged.run.discard();
             return Ok(());
@@ -173,9 +174,12 @@ impl<'a> Course<'a> {
             return Err(nothing_recorded(&judged.run));
         }
         self.number = Some(judged.hunt);
-        if condensed.is_some() {
+        if let Some(condensed) = &condensed {
             self.limits.observe_reading(judged.recorded_bytes(), reading);
+            let sites = communicating_sites(&condensed.patterns, &condensed.synchronised_at);
+            self.setup.perturbation.observe_sites(&sites);
         }
+        self.setup.perturbation.observe_arrivals(&draw, &arrivals);
         let mixed = condensed.and_then(|Condensed { patterns, is_complete, .. }| {
             self.incomplete += u32::from(!is_complete);
             self.builds.add(judged.number, &patterns).err()

@@ -184,7 +184,7 @@ fn print_json(judged: &Judged) {
         "duration_ms": info.duration_ms,
         "seed": info.seed,
         "options": info.options,
-        "repeat": repeat_command(info),
+        "repeat": repeat_command(info, &judged.run.folder),
     });
     // Whoever does not listen any more has heard enough; the hunt goes on.
     let _ = writeln!(std::io::stdout(), "{line}");

@@ -81,6 +81,7 @@ impl Hunt {
             access_ppm: self.delays.delay_access,
             sync_ppm: self.delays.delay_sync,
             start_ppm: self.delays.delay_start,
+            targets: 0,
             shortest_ns: self.delays.delay_min,
             longest_ns: self.delays.delay_max,
         };

@@ -2,19 +2,29 @@
 //!
 //! Takes   the delays of the run, its limits.      Gives  a judged run, condensed; if it hung, how.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use unpick_analyses::Options;
 use unpick_events::Label;
+use unpick_events::schedule::{self, Arming};
 use unpick_problem::Problem;
 use unpick_recording::RunOptions;
+use unpick_reproduce::PlaceOutcome;
 use unpick_run_store::{Store, write_graphs, write_patterns};
 use unpick_runner::{Attempt, Choices, Draw, Invocation, Judge, Judged, Limits, Plan, attempt};
 
 use crate::conclude::{Condensed, NAMES};
 use crate::condensing::{Deadline, NotRead, condense_within};
+use crate::forcing::outcome_in;
 use crate::hang::tell_hang;
+
+/// The file of a run with targeted delays that says which.
+pub const DELAY_PLAN: &str = "delay-plan";
+/// Our delays take at most this part of the time limit.
+const DELAYED_PART: u32 = 4;
 
 /// What all runs of a hunt have in common.
 pub struct Common<'a> {
@@ -40,6 +50,8 @@ pub struct Done {
     pub condensed: Option<Condensed>,
     /// How long that took.
     pub reading: Duration,
+    /// How often each site of its delay plan was reached; none: it could not be watched.
+    pub arrivals: Vec<Option<u64>>,
 }
 
 /// A run that takes long to be read.
@@ -76,11 +88,13 @@ impl Common<'_> {
         let mut judged = self.attempt(&setup)?;
         let started = Instant::now();
         let mut condensed = None;
+        let mut arrivals = Vec::new();
         if !judged.stopped && judged.label() != Label::Unusable {
+            arrivals = arrivals_in(&judged.run.folder);
             tell_hang(&mut judged, &NAMES)?;
             condensed = self.read(&mut judged, setup.limits.until, on_slow)?;
         }
-        Ok(Done { draw: setup.draw, judged, condensed, reading: started.elapsed() })
+        Ok(Done { draw: setup.draw, judged, condensed, reading: started.elapsed(), arrivals })
     }
 
     /// What cannot be read, or not in time, is unusable.
@@ -115,20 +129,71 @@ impl Common<'_> {
     fn attempt(&self, setup: &RunSetup) -> Result<Judged, Problem> {
         let mut options = RunOptions { limit: setup.recording, ..self.options.clone() };
         setup.draw.delays.put_into(&mut options);
+        options.delay_budget_ns = delay_budget(setup);
+        let mut invocation = self.invocation.clone();
+        let file = self.write_delay_plan(&setup.draw)?;
+        if let Some(file) = &file {
+            invocation.environment.push((schedule::VARIABLE.into(), file.into()));
+        }
         let plan = Plan {
-            invocation: self.invocation.clone(),
+            invocation,
             store: self.store.clone(),
             choices: Choices { options, seed: setup.draw.seed },
         };
-        attempt(&Attempt {
+        let judged = attempt(&Attempt {
             plan: &plan,
             limits: &setup.limits,
             judge: &self.judge,
             hunt: setup.hunt,
             own_folder: self.own_folder,
             stop: self.stop,
-        })
+        });
+        if let Some(file) = file {
+            put_away(&file, judged.as_ref().ok());
+        }
+        judged
     }
+
+    /// Writes the file that names the arrivals to delay, if there are any; it is read when the program starts.
+    fn write_delay_plan(&self, draw: &Draw) -> Result<Option<PathBuf>, Problem> {
+        if draw.plan.is_empty() {
+            return Ok(None);
+        }
+        let folder = self.store.folder();
+        let file = std::path::absolute(folder)
+            .map(|folder| folder.join(format!("{DELAY_PLAN}-{}-{}", std::process::id(), draw.seed)))
+            .and_then(|file| fs::write(&file, draw.plan.to_bytes()).map(|()| file));
+        file.map(Some).map_err(|error| cannot_write(folder, &error))
+    }
+}
+
+/// A run that runs into its time limit must not do so because of our delays.
+fn delay_budget(setup: &RunSetup) -> u64 {
+    let budget = setup.draw.budget.min(setup.limits.timeout / DELAYED_PART);
+    u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The delay plan stays with its run, so that the run can be made again.
+fn put_away(file: &Path, judged: Option<&Judged>) {
+    let kept = judged.map(|judged| fs::rename(file, judged.run.folder.join(DELAY_PLAN)));
+    if !matches!(kept, Some(Ok(()))) {
+        // A file of some kilobytes in the store; nobody reads it.
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// How often the sites of a run's delay plan were reached, over all its processes. What cannot be read teaches nothing.
+fn arrivals_in(folder: &Path) -> Vec<Option<u64>> {
+    let Ok(outcome) = outcome_in(folder) else { return Vec::new() };
+    let is_watched = |place: &&PlaceOutcome| place.arming == Arming::Armed;
+    let arrivals = |place| Some(place).filter(is_watched).map(|place: &PlaceOutcome| place.arrived);
+    outcome.places.iter().map(arrivals).collect()
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::own_fault("the delays of a run cannot be written")
+        .at("folder", path.display())
+        .why(error)
 }
 
 fn first_line(problem: &Problem) -> String {

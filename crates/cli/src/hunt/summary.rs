@@ -227,7 +227,11 @@ fn found(course: &Course<'_>, findings: &Findings, store: &str) -> Vec<String> {
     let Some(example_run) = leading.or(first).or(hang) else { return Vec::new() };
     let mut lines = Vec::new();
     if let Some(run) = stored(course, u64::from(example_run)) {
-        lines.push(format!("failing run {} again: {}", run.number, repeat_command(&run.info)));
+        lines.push(format!(
+            "failing run {} again: {}",
+            run.number,
+            repeat_command(&run.info, &run.folder)
+        ));
     }
     lines.push(format!(
         "all runs: unpick runs{store}; the failing one event by event: unpick dump{store} {example_run}"

@@ -135,6 +135,7 @@ impl<'t> Course<'t> {
         let train = self.train;
         let mut options = RunOptions { full: true, limit: train.limit, ..RunOptions::default() };
         draw.delays.put_into(&mut options);
+        options.delay_budget_ns = u64::try_from(draw.budget.as_nanos()).unwrap_or(u64::MAX);
         let plan = Plan {
             invocation: self.invocation.clone(),
             store: self.store.clone(),

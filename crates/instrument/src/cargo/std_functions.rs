@@ -1,4 +1,4 @@
-//! The functions of std that synchronise and are delivered compiled: puts a hook before and after each of them.
+//! The functions of std that synchronise, or begin a panic, and are delivered compiled: puts a hook before and after each of them.
 //!
 //! Takes  the symbols of this toolchain's std.
 //! Gives  an assembly file and linker flags (`--wrap`): a program's call of such a function enters a few instructions
@@ -32,6 +32,13 @@ const FUNCTIONS: [StdFunction; 13] = [
     function(12, "6thread6scoped", "9ScopeData29decrement_num_running_threads"),
     function(13, "4sync7barrier", "7Barrier4wait"),
 ];
+
+/// Where a panic begins. It gets a hook before and no frame of ours: a backtrace shows what it would show without.
+const PANIC: u32 = 14;
+const PANIC_SYMBOL: &str = "rust_begin_unwind";
+/// Printing a backtrace happens inside this function of the compiler's library.
+const BACKTRACE: u32 = 15;
+const BACKTRACE_SYMBOL: &str = "_Unwind_Backtrace";
 
 #[derive(Debug, Clone, Copy)]
 struct StdFunction {
@@ -68,8 +75,11 @@ pub(super) struct StdHooks {
 impl StdHooks {
     /// None where nothing can be hooked: another machine, or a std with other functions.
     pub fn for_library_folder(folder: &Path) -> Option<Self> {
-        let symbols =
+        let mut symbols: BTreeMap<String, u32> =
             std_archives(folder).iter().flat_map(|archive| functions_in(archive)).collect();
+        if !symbols.is_empty() {
+            symbols.insert(BACKTRACE_SYMBOL.to_owned(), BACKTRACE);
+        }
         Self::for_symbols(symbols)
     }
 
@@ -78,7 +88,8 @@ impl StdHooks {
             return None;
         }
         let assembly = symbols.iter().fold(String::from(HEADER), |mut text, (symbol, number)| {
-            let _ = write!(text, "{}", around(symbol, *number));
+            let hooked = if *number == PANIC { before } else { around };
+            let _ = write!(text, "{}", hooked(symbol, *number));
             text
         });
         Some(Self { assembly, symbols })
@@ -120,6 +131,9 @@ fn functions_in_object(file: &object::File<'_>) -> Vec<(String, u32)> {
 }
 
 fn number_of(symbol: &str) -> Option<u32> {
+    if symbol.ends_with(PANIC_SYMBOL) {
+        return Some(PANIC);
+    }
     FUNCTIONS
         .into_iter()
         .find(|function| function.is_called(symbol))
@@ -133,6 +147,47 @@ const HEADER: &str = "\
     .section .note.GNU-stack,\"\",@progbits
     .text
 ";
+
+/// Keeps the registers of up to six arguments; tells the hook the number and where the program called. The function is entered by
+/// a jump, so that it finds the stack as its caller left it.
+fn before(symbol: &str, number: u32) -> String {
+    format!(
+        "
+    .weak __real_{symbol}
+    .globl __wrap_{symbol}
+    .hidden __wrap_{symbol}
+    .type __wrap_{symbol}, @function
+__wrap_{symbol}:
+    .cfi_startproc
+    cmpq $0, __unpick_std_enter@GOTPCREL(%rip)
+    je 1f
+    pushq %rdi
+    pushq %rsi
+    pushq %rdx
+    pushq %rcx
+    pushq %r8
+    pushq %r9
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 56
+    movl ${number}, %edi
+    xorl %esi, %esi
+    xorl %edx, %edx
+    movq 56(%rsp), %rcx
+    call *__unpick_std_enter@GOTPCREL(%rip)
+    addq $8, %rsp
+    popq %r9
+    popq %r8
+    popq %rcx
+    popq %rdx
+    popq %rsi
+    popq %rdi
+    .cfi_adjust_cfa_offset -56
+1:  jmp *__real_{symbol}@GOTPCREL(%rip)
+    .cfi_endproc
+    .size __wrap_{symbol}, .-__wrap_{symbol}
+"
+    )
+}
 
 /// Keeps the registers of up to six arguments and of the result; has unwinding information, as closures given to
 /// `Once` may panic; tells the hooks the number, two arguments and where the program called.
@@ -213,6 +268,8 @@ mod tests {
             ("_RNvMNtNtCsjrHSEGnQ3l9_3std6thread6threadNtB2_6Thread4park", Some(10)),
             ("_ZN3std6thread6Thread4park17h0123456789abcdefE", Some(10)),
             ("_RNvMNtNtCsx_4mine4sync5mutex5futexNtB2_5Mutex14lock_contended", None),
+            ("_RNvCsfLfy6EI15iL_7___rustc17rust_begin_unwind", Some(PANIC)),
+            ("rust_begin_unwind", Some(PANIC)),
         ];
         for (name, number) in names {
             assert_eq!(number_of(name), number, "{name}");
@@ -222,6 +279,14 @@ mod tests {
     #[test]
     fn a_std_without_known_functions_gets_no_flags() {
         assert!(StdHooks::for_symbols(BTreeMap::new()).is_none());
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_beginning_of_a_panic_is_entered_without_a_frame() {
+        let hooks = StdHooks::for_symbols([(PANIC_SYMBOL.to_owned(), PANIC)].into()).unwrap();
+        assert!(!hooks.assembly.contains("call *__real_"), "{}", hooks.assembly);
+        assert!(hooks.assembly.contains("jmp *__real_rust_begin_unwind@GOTPCREL(%rip)"));
     }
 
     #[test]

@@ -21,6 +21,8 @@ static TARGETS: [AtomicU64; MOST_PLACES] = [const { AtomicU64::new(0) }; MOST_PL
 /// By entry of the plan: its site.
 static SITES: [AtomicU8; MOST_PLACES] = [const { AtomicU8::new(NO_SITE) }; MOST_PLACES];
 const NO_SITE: u8 = u8::MAX;
+/// By site: an entry of the plan that is there.
+static ENTRIES: [AtomicU8; MOST_PLACES] = [const { AtomicU8::new(0) }; MOST_PLACES];
 /// By module: its load bias, and its page of stubs if ours are too far away.
 static BIASES: [AtomicU64; MOST_MODULES] = [const { AtomicU64::new(0) }; MOST_MODULES];
 static PAGES: [AtomicPtr<u8>; MOST_MODULES] =
@@ -56,6 +58,11 @@ impl Range {
 pub fn entries_at(plan: &Plan, site: usize) -> impl Iterator<Item = (usize, &Entry)> {
     let is_there = move |at: &usize| SITES[*at].load(Relaxed) as usize == site;
     plan.entries().iter().enumerate().filter(move |(at, _)| is_there(at))
+}
+
+/// One entry of the plan at a site; of a delay plan, the only one.
+pub fn entry_at(site: usize) -> usize {
+    ENTRIES.get(site).map_or(0, |entry| entry.load(Relaxed) as usize)
 }
 
 /// A call site as frames keep it.
@@ -97,6 +104,7 @@ fn arm_entry(at: usize, entry: &Entry, address: u64, range: Range) -> Arming {
             return arming;
         }
     }
+    ENTRIES[site].store(at as u8, Relaxed);
     SITES[at].store(site as u8, Release);
     Arming::Armed
 }

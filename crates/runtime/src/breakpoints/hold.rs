@@ -9,7 +9,7 @@ use unpick_events::schedule::{MOST_WORDS, Mode, VARIABLE, outcome};
 use super::order::{Answer, Order};
 use super::outcome as told;
 use super::plan::Plan;
-use super::{ON, arm};
+use super::{ON, arm, delays};
 use crate::local;
 use crate::start::options;
 use crate::start::path::{TEXT, create_first_free};
@@ -36,7 +36,8 @@ pub fn begin() {
         return;
     };
     if read_plan(path) && begin_outcome() {
-        ON.store(true, Release);
+        let is_of_delays = with_board(|board| delays::begin(&board.plan));
+        ON.store(is_of_delays == Some(false), Release);
     }
 }
 
@@ -69,7 +70,7 @@ fn begin_outcome() -> bool {
 
 /// A module is there: its places are armed.
 pub fn module_is_there(bias: u64, range: arm::Range, is_it: impl Fn(bool, &[u8]) -> bool) {
-    if !super::are_on() {
+    if !super::are_on() && !delays::are_on() {
         return;
     }
     with_board(|board| {
@@ -88,6 +89,7 @@ pub fn module_is_there(bias: u64, range: arm::Range, is_it: impl Fn(bool, &[u8])
 /// In the child after a fork, and when the process is over: nobody is held any more.
 pub fn end_of_process_image() {
     ON.store(false, Release);
+    delays::end();
     BOARD.free_after_fork();
     told::leave();
 }
@@ -121,7 +123,7 @@ pub struct Arguments {
 /// A thread is at a place: perhaps waits until it may go on.
 pub fn arrive(site: usize, arguments: &Arguments) {
     if !super::are_on() {
-        return;
+        return delays::arrive(site);
     }
     let Some(thread) = local::thread() else { return };
     // A signal handler that comes to a place while its thread is at one passes.

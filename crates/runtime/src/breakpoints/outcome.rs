@@ -57,6 +57,11 @@ pub fn of_place(plan: &Plan, place: usize, at: usize) -> &'static AtomicU64 {
     word(OUTCOME_WORDS + steps + place * OUTCOME_PLACE_WORDS + at)
 }
 
+/// The same for a delay plan, which has one step.
+pub fn of_delay_place(place: usize, at: usize) -> &'static AtomicU64 {
+    word(OUTCOME_WORDS + OUTCOME_STEP_WORDS + place * OUTCOME_PLACE_WORDS + at)
+}
+
 /// A thread is let go because of others: who they are, for whoever looks at the recording. Only the first of those times is told that
 /// tell the most. The board must be held.
 pub fn let_go(plan: &Plan, held: &Thread, step: u8, why: LetGo) {

@@ -2,7 +2,7 @@
 
 use unpick_events::schedule::{
     self, HEADER_WORDS, MODULE_TEXT_BYTES, MODULE_WORDS, MOST_CALLS, MOST_MODULES, MOST_PLACES,
-    MOST_STEPS, MOST_VARIABLES, Mode, Operand, PLACE_WORDS, Purpose, header, place,
+    MOST_STEPS, MOST_VARIABLES, Mode, Operand, PLACE_WORDS, Purpose, delay_place, header, place,
 };
 
 /// Roles are threads: no more than steps.
@@ -25,6 +25,9 @@ pub struct Entry {
     pub call_count: u8,
     /// It counts only for a thread that holds a lock taken at a `Holding` place of the step.
     pub holds: bool,
+    /// Of a delay plan: which arrival is delayed, from 1, and for how many nanoseconds; 0: none.
+    pub arrival: u64,
+    pub nanoseconds: u64,
 }
 
 /// A call that leads to a place.
@@ -50,6 +53,8 @@ impl Entry {
         calls: [NO_CALL; MOST_CALLS],
         call_count: 0,
         holds: false,
+        arrival: 0,
+        nanoseconds: 0,
     };
 
     pub fn calls(&self) -> &[Call] {
@@ -93,6 +98,8 @@ pub struct Role {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
+    /// It delays arrivals and has no order.
+    pub is_of_delays: bool,
     pub mode: Mode,
     /// Nanoseconds.
     pub pause: u64,
@@ -121,6 +128,7 @@ pub struct Plan {
 
 impl Plan {
     pub const NONE: Plan = Plan {
+        is_of_delays: false,
         mode: Mode::Force,
         pause: 0,
         budget: 0,
@@ -206,7 +214,8 @@ impl Plan {
 
     fn read_or_nothing(&mut self, words: &[u64]) -> Option<()> {
         let head = words.get(..HEADER_WORDS)?;
-        if head[header::MAGIC] != schedule::MAGIC {
+        self.is_of_delays = head[header::MAGIC] == schedule::DELAY_MAGIC;
+        if !self.is_of_delays && head[header::MAGIC] != schedule::MAGIC {
             return None;
         }
         let most = |word: usize, most: usize| (head[word] <= most as u64).then_some(head[word]);
@@ -233,6 +242,10 @@ impl Plan {
         for (at, words) in places.chunks_exact(PLACE_WORDS).enumerate() {
             let entry = self.entries.get_mut(at)?;
             read_place(entry, words, self.module_count, self.steps)?;
+            if self.is_of_delays {
+                entry.arrival = words[delay_place::ARRIVAL];
+                entry.nanoseconds = words[delay_place::NANOSECONDS];
+            }
         }
         self.find_roles()?;
         self.meet = head[header::MEET] != 0 && self.can_meet();

@@ -168,13 +168,13 @@ extern "C" fn external_write(object: u64, caller: u64, _tag: u64, _site: u64) {
 }
 
 /// From now on, until as many `end_ignoring`, the thread's accesses are not recorded; its synchronisation is.
-fn begin_ignoring() {
+pub(crate) fn begin_ignoring() {
     let ignoring = &local::cold().ignoring;
     ignoring.set(ignoring.get() + 1);
     local::ignore_accesses();
 }
 
-fn end_ignoring() {
+pub(crate) fn end_ignoring() {
     let ignoring = &local::cold().ignoring;
     ignoring.set(ignoring.get().saturating_sub(1));
     if ignoring.get() == 0 {

@@ -7,7 +7,7 @@
 use core::ptr::null_mut;
 use libc::{c_int, c_void, size_t};
 
-use super::caller::{Call, recorded_thread, site};
+use super::caller::{Call, allocating_thread, site};
 use super::intercepts;
 use crate::heap;
 use crate::start;
@@ -99,7 +99,7 @@ extern "C" fn resize(block: *mut c_void, bytes: size_t, return_address: u64) -> 
         return unsafe { underlying::realloc(block, 0) };
     }
     let known =
-        recorded_thread().and_then(|thread| Some((thread, heap::size_of_block(block as u64)?)));
+        allocating_thread().and_then(|thread| Some((thread, heap::size_of_block(block as u64)?)));
     let Some((thread, old_bytes)) = known else {
         return resize_unknown(block, bytes, return_address);
     };
@@ -159,7 +159,7 @@ fn move_block(block: *mut c_void, kept: usize, bytes: size_t, return_address: u6
 /// A block has been allocated (unless it is null).
 #[inline]
 fn begins(block: *mut c_void, bytes: size_t, return_address: u64) -> *mut c_void {
-    let Some(thread) = recorded_thread() else { return block };
+    let Some(thread) = allocating_thread() else { return block };
     if !block.is_null() {
         if underlying::is_of_glibc() {
             heap::allocated(thread, block as u64, bytes as u64, site(thread, return_address));
@@ -173,7 +173,7 @@ fn begins(block: *mut c_void, bytes: size_t, return_address: u64) -> *mut c_void
 /// A block is about to be freed.
 #[inline]
 fn ends(block: *mut c_void, return_address: u64) {
-    if let Some(thread) = recorded_thread() {
+    if let Some(thread) = allocating_thread() {
         heap::freed(thread, block as u64, site(thread, return_address));
     } else if start::recorder().is_on() {
         heap::freed_by_nobody(block as u64);

@@ -27,6 +27,13 @@ pub fn recorded_thread() -> Option<&'static Thread> {
     if start::recorder().is_on() { local::thread() } else { None }
 }
 
+/// The running thread, also while its accesses are ignored: memory begins and ends its lives all the same, or what was freed before
+/// would seem to be used again.
+#[inline(always)]
+pub fn allocating_thread() -> Option<&'static Thread> {
+    if start::recorder().is_on() { local::thread_that_may_ignore() } else { None }
+}
+
 /// A library call that touches the program's memory on its behalf.
 pub struct Call {
     thread: &'static Thread,

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use libc::{c_int, c_void, off_t, size_t};
 use unpick_events::Kind;
 
-use super::caller::recorded_thread;
+use super::caller::allocating_thread;
 use super::{intercepts, real_address, weakened};
 use crate::heap;
 use crate::shadow::region::{self, BYTES_PER_PAGE};
@@ -19,7 +19,7 @@ intercepts! {
 /// What was in a range is gone. If anybody has touched it, the recording says so.
 fn forget(address: *mut c_void, bytes: size_t) {
     let (address, bytes) = (address as u64, bytes as u64);
-    let Some(thread) = recorded_thread() else { return };
+    let Some(thread) = allocating_thread() else { return };
     if is_touched(address, bytes) {
         sync::record_for(thread, Kind::StackGone, 0, address, 0, &[bytes]);
     }

@@ -9,6 +9,7 @@ mod caller;
 mod channels;
 pub mod conditions;
 mod early_signals;
+pub mod failures;
 pub mod guards;
 pub mod input_output;
 pub mod locks;

@@ -3,12 +3,17 @@
 //! `unpick cargo` links a program so that a call of such a function is told here before and after: the number of the
 //! function, two of its arguments, and where the program called. Which functions, and why: docs/design/0004-rust-locks.md.
 //!
+//! Where a panic begins, the run fails: see `failure`. While a backtrace is printed, which std does by itself, the thread's accesses are
+//! not recorded: reading debug information took seconds, and is nothing that the program does.
+//!
 //! What gives something away is recorded on entering, what takes something on leaving. A closure given to a `Once` that
 //! panics is entered and never left.
 
 use unpick_events::kind::lock_flags::{BY_CONDITION, IS_RUST, SHARED};
 use unpick_events::{Kind, MemoryOrder};
 
+use crate::failure;
+use crate::hooks::annotations::{begin_ignoring, end_ignoring};
 use crate::local;
 use crate::shadow::{Access, touch};
 use crate::sync;
@@ -28,6 +33,8 @@ mod number {
     pub const THREAD_PARK_TIMEOUT: u32 = 11;
     pub const SCOPE_THREAD_ENDS: u32 = 12;
     pub const BARRIER_WAIT: u32 = 13;
+    pub const PANIC: u32 = 14;
+    pub const BACKTRACE: u32 = 15;
 }
 
 /// `HappensAfter` with this object comes after every unpark so far: which one it was is not told.
@@ -37,7 +44,11 @@ const ANY_UNPARK: u64 = 0;
 #[unsafe(no_mangle)]
 pub extern "C" fn __unpick_std_enter(number: u32, first: u64, second: u64, return_address: u64) {
     use number::*;
-    sync::perturb();
+    match number {
+        PANIC => return failure::begins(),
+        BACKTRACE => return begin_ignoring(),
+        _ => sync::perturb(),
+    }
     let record = |kind, flags, object, payload: &[u64]| {
         sync::record(kind, flags, object, return_address as u32, payload);
     };
@@ -84,6 +95,7 @@ pub extern "C" fn __unpick_std_leave(number: u32, first: u64, second: u64, retur
             record(Kind::HappensAfter, 0, ANY_UNPARK);
         }
         BARRIER_WAIT => record(Kind::BarrierLeave, 0, first),
+        BACKTRACE => end_ignoring(),
         _ => {}
     }
 }

@@ -25,8 +25,8 @@ impl Options {
         for word in text.split(|byte| *byte == b' ') {
             options.take(word);
         }
-        if options.policy.access | options.policy.synchronisation | options.policy.thread_start != 0
-        {
+        let policy = &options.policy;
+        if policy.access | policy.synchronisation | policy.thread_start | policy.targets != 0 {
             options.settings.mode |= mode::PERTURBED;
         }
         options
@@ -56,6 +56,8 @@ impl Options {
             b"start" => self.policy.thread_start = value as u32,
             b"shortest" => self.policy.shortest = value,
             b"longest" => self.policy.longest = value,
+            b"targets" => self.policy.targets = value as u32,
+            b"budget" => self.policy.budget = value,
             _ => {}
         }
     }

@@ -7,6 +7,7 @@ use unpick_events::file::file_field;
 
 use super::{modules, open_file, options_in_force, path, recorder, tell_facts, threads, words};
 use crate::breakpoints;
+use crate::failure;
 use crate::local;
 use crate::sync;
 use crate::sys;
@@ -59,6 +60,7 @@ pub fn leaves(status: i32, site: u64) {
     if !is_own_process() {
         return;
     }
+    failure::wait_for_death();
     if let Some(thread) = local::thread_that_may_ignore().filter(|_| is_recorded()) {
         modules::look_if_expected(thread);
         sync::record_for(thread, Kind::Exit, 0, (status & 0xff) as u64, site as u32, &[]);
@@ -70,6 +72,7 @@ pub fn leaves(status: i32, site: u64) {
 /// The process is about to become another program.
 pub fn executes(site: u64) {
     if is_recorded() {
+        failure::wait_for_death();
         sync::record(Kind::Exec, 0, 0, site as u32, &[]);
         recorder().set(file_field::STAMPS, recorder().last_stamp() as u64);
     }
@@ -93,6 +96,7 @@ pub extern "C" fn is_perhaps_forked_child() {
     PROCESS.store(this, Release);
     local::cold().forget_kernel_id();
     breakpoints::end_of_process_image();
+    failure::forget();
     path::TEXT.free_after_fork();
     words::WORDS.free_after_fork();
     let (was_on, parent_stamp) = (recorder().is_on(), recorder().last_stamp());

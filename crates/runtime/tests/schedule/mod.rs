@@ -3,7 +3,7 @@
 
 use unpick_events::schedule::{
     self, HEADER_WORDS, MODULE_TEXT_BYTES, MODULE_WORDS, Mode, Operand, PLACE_WORDS, Purpose,
-    header, place,
+    delay_place, header, place,
 };
 
 #[derive(Debug, Clone)]
@@ -166,6 +166,24 @@ impl Schedule {
     }
 }
 
+/// A delay plan for one module: offset, arrival, nanoseconds of each place.
+pub fn delay_plan(module: &str, places: &[(u64, u64, u64)]) -> Vec<u8> {
+    let place = |&(offset, ..): &(u64, u64, u64)| Place {
+        operand: Operand::Unknown,
+        ..Place::step(0, 0, offset).on(None)
+    };
+    let modules = vec![module.to_owned()];
+    let plan = Schedule { modules, ..Schedule::force(places.iter().map(place).collect()) };
+    let mut words = plan.words();
+    words[header::MAGIC] = schedule::DELAY_MAGIC;
+    for (at, (_, arrival, nanoseconds)) in places.iter().enumerate() {
+        let first = HEADER_WORDS + MODULE_WORDS + at * PLACE_WORDS;
+        words[first + delay_place::ARRIVAL] = *arrival;
+        words[first + delay_place::NANOSECONDS] = *nanoseconds;
+    }
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
 fn module_words(path: &str) -> Vec<u64> {
     let mut text = path.as_bytes().to_vec();
     assert!(text.len() <= MODULE_TEXT_BYTES, "{path} is too long for a schedule");
@@ -223,8 +241,13 @@ impl Outcome {
     }
 
     pub fn arming(&self, place: usize) -> Option<schedule::Arming> {
+        schedule::Arming::from_word(self.of_place(place, schedule::outcome_place::ARMING))
+    }
+
+    /// A word of `schedule::outcome_place`.
+    pub fn of_place(&self, place: usize, word: usize) -> u64 {
         let steps = self.word(schedule::outcome::STEPS) as usize;
         let places = schedule::OUTCOME_WORDS + steps * schedule::OUTCOME_STEP_WORDS;
-        schedule::Arming::from_word(self.words[places + place * schedule::OUTCOME_PLACE_WORDS])
+        self.words[places + place * schedule::OUTCOME_PLACE_WORDS + word]
     }
 }

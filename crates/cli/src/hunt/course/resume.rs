@@ -8,6 +8,7 @@ use unpick_run_store::StoredRun;
 
 use super::Course;
 use crate::conclude::stored_patterns;
+use crate::hunt::communicating_sites::communicating_sites;
 
 impl Course<'_> {
     /// Counts the runs of the last hunt.
@@ -22,7 +23,9 @@ impl Course<'_> {
         }
         for run in &runs {
             if run.label() != Label::Unusable {
-                self.builds.add(run.number, &stored_patterns(run, self.setup.view.options())?)?;
+                let patterns = stored_patterns(run, self.setup.view.options())?;
+                self.builds.add(run.number, &patterns)?;
+                self.setup.perturbation.observe_sites(&communicating_sites(&patterns, &[]));
             }
             let duration = Duration::from_millis(run.info.duration_ms);
             self.setup.perturbation.recall(&run.info.options, run.label(), duration);
