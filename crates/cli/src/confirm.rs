@@ -24,13 +24,14 @@ use unpick_run_store::{Store, StoredRun};
 use crate::conclude::alternatives_of;
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::output::findings::{print, store_findings, write_findings, write_json};
+use crate::kept_findings;
+use crate::output::findings::{print, write_findings, write_json};
 use crate::output::is_stdout;
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::races::Report;
 use crate::record::store_option;
-use crate::show::{self, FINDINGS_FILE};
+use crate::show::hunt_option;
 
 pub use failures::Failures;
 pub use trying::{HuntEvidence, Tried, Trying};
@@ -101,11 +102,11 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
         return confirm.confirm_race(number);
     }
     let store = &confirm.program.store;
-    let file = store.join(FINDINGS_FILE);
-    let mut findings = show::read(&file)?;
+    let mut findings = kept_findings::read(store, confirm.program.hunt)?;
     let forcing = confirm.program.forcing()?;
     let formula = findings.formula.clone();
-    let runs = Store::at(store).runs_of_hunt(None)?;
+    let hunt = kept_findings::meant(store, confirm.program.hunt);
+    let runs = Store::at(store).runs_of_hunt(hunt)?;
     let alternatives = || alternatives_of(&Store::at(store), &runs, &formula);
     let evidence = HuntEvidence {
         alternatives: Some(&alternatives),
@@ -113,7 +114,7 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
         baseline: baseline_of(&runs),
     };
     let tried = confirm.trying(&forcing, &evidence).try_all(&mut findings)?;
-    let stored = store_findings(store, &findings);
+    let stored = kept_findings::keep(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;
     Ok(exit_code(&tried))
@@ -236,7 +237,7 @@ impl Confirm {
         if self.is_json_on_stdout() {
             return Ok(());
         }
-        let store = store_option(&self.program.store);
+        let store = store_option(&self.program.store) + &hunt_option(self.program.hunt);
         let leading = findings.leading_hang().map(|hang| hang.example_run);
         let next = match (tried.iter().find(|tried| tried.is_cause()), leading) {
             (Some(_), Some(run)) => format!(

@@ -60,8 +60,9 @@ pub struct Pin {
 }
 
 pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
+    let chosen = pin.choice.chosen(&pin.program.store, pin.program.hunt)?;
     let forcing = pin.choice.forcing(&pin.program)?;
-    let (reproducer, program) = pin.reproducer(&forcing)?;
+    let (reproducer, program) = pin.reproducer(chosen, &forcing)?;
     let plan = pin.plan(&forcing, reproducer.matched(&program)?.plan)?;
     let text = reproducer.with_patience_of(&plan).to_toml();
     let file = pin.write(&text)?;
@@ -74,11 +75,15 @@ pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
 }
 
 impl Pin {
-    fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
+    fn reproducer(
+        &self,
+        chosen: Chosen,
+        forcing: &Forcing,
+    ) -> Result<(Reproducer, Program), Problem> {
         let program = forcing.open_program()?;
         let subject = forcing.subject();
         let store = &self.program.store;
-        match self.choice.chosen(store)? {
+        match chosen {
             Chosen::Race(number) => {
                 let order = race_orders::order_of(&race_orders::race(store, number)?)?;
                 let program = program.with_libraries_of(&order.accesses, &subject.folder);
@@ -89,7 +94,7 @@ impl Pin {
             }
             Chosen::Hang(run) => of_hang(&show::hang(store, run)?, &subject, program),
             Chosen::Finding(number) => {
-                let finding = show::finding(store, number)?;
+                let finding = show::finding(store, self.program.hunt, number)?;
                 let program = program.with_libraries_of(&finding.accesses, &subject.folder);
                 Ok((Reproducer::of_finding(&finding, &subject, &program)?, program))
             }
