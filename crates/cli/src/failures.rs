@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use unpick_events::Label;
-use unpick_findings::{FailedRun, FailureGroup, Stream, group_failures};
+use unpick_findings::{FailedRun, FailureGroup, HUNG, Stream, group_failures};
 use unpick_recording::Outcome;
 use unpick_run_store::{HANG_FILE, StoredRun};
 
@@ -41,7 +41,7 @@ pub fn ending(run: &StoredRun) -> String {
     let has_hung = run.folder.join(HANG_FILE).exists()
         || run.info.why.as_ref().is_some_and(|why| why.starts_with("did not end"));
     match run.info.outcome {
-        _ if has_hung => "hung".to_owned(),
+        _ if has_hung => HUNG.to_owned(),
         Outcome::Exit { code } => format!("exit code {code}"),
         Outcome::Signal { number } => signal_name(number),
         Outcome::Unknown => "unknown: still running, or its recorder was killed".to_owned(),

@@ -14,6 +14,16 @@ use serde::{Deserialize, Serialize};
 use excerpt::Excerpt;
 pub use excerpt::last_lines;
 
+/// The ending of a run that did not end.
+pub const HUNG: &str = "hung";
+
+impl FailureGroup {
+    /// All that is known is that these runs hung.
+    pub fn is_hang_only(&self) -> bool {
+        self.ending == HUNG && self.message.is_none()
+    }
+}
+
 /// Where a program printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -54,7 +64,10 @@ pub struct FailureGroup {
 pub fn group_failures(runs: &[FailedRun]) -> Vec<FailureGroup> {
     let mut groups: BTreeMap<(String, Option<String>), FailureGroup> = BTreeMap::new();
     for run in runs {
-        let excerpt = most_telling(&run.output);
+        // What a run printed before it hung does not say why, unless it panicked.
+        let has_hung = run.ending == HUNG;
+        let excerpt =
+            most_telling(&run.output).filter(|(_, excerpt)| !has_hung || excerpt.has_beginning);
         let message = excerpt.as_ref().map(|(_, excerpt)| message::normalised(&excerpt.message));
         let key = (run.ending.clone(), message.clone());
         groups
@@ -138,6 +151,15 @@ mod tests {
         assert_eq!(of_both.stream, Some(Stream::Stdout));
         let of_one = &group_failures(&[run(both[..1].to_vec())])[0];
         assert_eq!((of_one.message.as_deref(), of_one.stream), (Some("log"), Some(Stream::Stderr)));
+    }
+
+    #[test]
+    fn what_a_run_printed_before_it_hung_does_not_count() {
+        let groups = group_failures(&[run(1, HUNG, "round 1"), run(2, HUNG, "began")]);
+        assert_eq!((groups.len(), groups[0].failed_runs), (1, 2));
+        assert!(groups[0].is_hang_only() && groups[0].output.is_empty());
+        let groups = group_failures(&[run(1, HUNG, "thread 'a' panicked at a.rs:1:2:\nlost")]);
+        assert_eq!(groups[0].message.as_deref(), Some("a.rs:1: lost"));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub use confirmed::{Confirmation, Confirmed};
 pub use correlated::FindingCorrelation;
 pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
 pub use describe::{Choices, describe};
-pub use failure::{FailedRun, FailureGroup, Stream, group_failures, last_lines};
+pub use failure::{FailedRun, FailureGroup, HUNG, Stream, group_failures, last_lines};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, MOST_CALLS, Origin,
     RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter, SupportingInvariant, Unreadable,

@@ -8,8 +8,12 @@ use crate::layout::paragraph;
 /// Kinds of failures in the line; there may be one per run.
 const MAX_KINDS: usize = 5;
 
-/// `23 × "lost job N", exit code 1; 2 × SIGSEGV`; none: no run failed, or nothing is known about how.
+/// `23 × "lost job N", exit code 1; 2 × SIGSEGV`; none: no run failed, nothing is known about how, or all hung, which is described by
+/// itself.
 pub fn kinds(findings: &Findings) -> Option<String> {
+    if findings.failures.iter().all(FailureGroup::is_hang_only) {
+        return None;
+    }
     let shown = findings.failures.iter().take(MAX_KINDS).map(kind);
     let mut kinds = shown.collect::<Vec<_>>().join("; ");
     let others = findings.failures.iter().skip(MAX_KINDS);
@@ -91,6 +95,7 @@ mod tests {
             run 7 (exit code 1) on standard error (unpick show --run 7 --store s):\n  | lost job N\n\n";
         assert_eq!(failures(&two, &style), expected);
         assert_eq!(failures(&findings(Vec::new()), &style), "");
+        assert_eq!(failures(&findings(vec![group(2, None, "hung")]), &style), "");
     }
 
     #[test]
