@@ -15,11 +15,13 @@ use std::ffi::OsString;
 use unpick_problem::Problem;
 use unpick_runner::Invocation;
 
+use crate::misplaced::refuse_behind_cargo;
 use choice::{Choice, choose};
 use request::Request;
 
 /// Builds the tests, and says how to run the one that is asked for.
 pub fn invocation(words: &[OsString]) -> Result<Invocation, Problem> {
+    refuse_behind_cargo(words)?;
     let request = Request::parse(words)?;
     let programs = build::test_programs(&request)?;
     let Choice { program, test } = choose(&request, &programs)?;

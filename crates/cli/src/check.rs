@@ -34,8 +34,8 @@ pub const HELP: &str = "\
 The program is that of the file, unless another is given; it must be built by unpick, but need not be the build that was pinned. Lines may have
 moved: that is said below the file.
 
-Exit codes: 66 a bug is still there, 0 all pass, 68 none fails, but a file does not apply any more or its code was never reached, 2 the
-command line or a file is wrong, 70 Unpick's own fault.
+Exit codes: 66 a bug is still there, 0 all pass, 68 none fails, but a file does not apply any more or its code was never reached, 69 the same, but
+a file was never seen to fail (unpick pin --unproven, --no-try), so that nothing follows, 2 the command line or a file is wrong, 70 Unpick's own fault.
 
 Examples:
   unpick check tests/races/*.toml -- ./bank
@@ -121,7 +121,7 @@ impl Check {
         let executable = forcing.executable()?;
         let checked = Checked::new(file, &executable);
         match self.matched(reproducer, &forcing, &executable) {
-            Ok(matched) => self.forced(&forcing, matched, checked),
+            Ok(matched) => self.forced(&forcing, matched, reproducer.was_seen_to_fail(), checked),
             Err(problem) => Ok(Checked { answer: Answer::does_not_apply(&problem), ..checked }),
         }
     }
@@ -143,6 +143,7 @@ impl Check {
         &self,
         forcing: &Forcing,
         matched: Matched,
+        was_seen_to_fail: bool,
         checked: Checked,
     ) -> Result<Checked, Problem> {
         let Matched { plan, changes } = matched;
@@ -153,7 +154,8 @@ impl Check {
         if tally.usable() == 0 {
             return Err(nothing_usable(&tally));
         }
-        Ok(Checked { answer: Answer::of(&plan, &tally), changes, tally: Some(tally), ..checked })
+        let answer = Answer::of(&plan, &tally, was_seen_to_fail);
+        Ok(Checked { answer, changes, tally: Some(tally), ..checked })
     }
 
     fn is_json_on_stdout(&self) -> bool {
@@ -194,6 +196,12 @@ impl Check {
             let program = self.program_of(reproducer);
             return format!(
                 "next: is the bug still there? unpick hunt {program}; then a new file: unpick pin 1 > {file}; else remove it\n"
+            );
+        }
+        if let Some((reproducer, file)) = find(Answer::is_not_checked) {
+            let program = self.program_of(reproducer);
+            return format!(
+                "next: make it a test, on the build that has the bug: unpick hunt {program}; unpick pin 1 > {file}\n"
             );
         }
         let files: Vec<_> = files.iter().map(|(file, _)| quoted(&file.to_string_lossy())).collect();

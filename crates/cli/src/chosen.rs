@@ -6,11 +6,13 @@ use std::fmt;
 use std::path::Path;
 
 use unpick_problem::Problem;
+use unpick_recording::RunInfo;
+use unpick_run_store::Store;
 
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
+use crate::kept_findings;
 use crate::race_orders;
-use crate::show::{self, FINDINGS_FILE};
 
 /// Which one is meant.
 #[derive(clap::Args)]
@@ -40,23 +42,24 @@ pub enum Chosen {
 }
 
 impl Choice {
-    pub fn chosen(&self, store: &Path) -> Result<Chosen, Problem> {
+    /// What is meant in this hunt of a store, or in the one that is shown.
+    pub fn chosen(&self, store: &Path, hunt: Option<u64>) -> Result<Chosen, Problem> {
         match (self.deadlock, self.race) {
             (Some(number), _) => Ok(Chosen::Deadlock(number)),
             (None, Some(number)) => Ok(Chosen::Race(number)),
             (None, None) => {
-                let hang = self.leading_run(store)?.map(Chosen::Hang);
+                let hang = self.leading_run(store, hunt)?.map(Chosen::Hang);
                 Ok(hang.unwrap_or(Chosen::Finding(self.number)))
             }
         }
     }
 
     /// The run that hung, if it is a hang that is meant: that of this number, or number 1 where a hang leads.
-    fn leading_run(&self, store: &Path) -> Result<Option<u64>, Problem> {
+    fn leading_run(&self, store: &Path, hunt: Option<u64>) -> Result<Option<u64>, Problem> {
         if self.run.is_some() || self.number != 1 {
             return Ok(self.run);
         }
-        let findings = show::read(&store.join(FINDINGS_FILE))?;
+        let findings = kept_findings::read(store, hunt)?;
         Ok(findings.leading_hang().map(|hang| u64::from(hang.example_run)))
     }
 
@@ -66,9 +69,16 @@ impl Choice {
         let hunted = match (self.deadlock, self.race) {
             (Some(number), _) => deadlocks::run_of(store, &deadlocks::candidate(store, number)?)?,
             (None, Some(number)) => race_orders::run_of(store, &race_orders::race(store, number)?)?,
-            (None, None) => return program.forcing(),
+            (None, None) => return self.forcing_of_hunt(program),
         };
         program.forcing_as(&hunted)
+    }
+
+    /// A run that is named need not be of the hunt that is shown.
+    fn forcing_of_hunt(&self, program: &ForcedProgram) -> Result<Forcing, Problem> {
+        let Some(number) = self.run else { return program.forcing() };
+        let folder = Store::at(&program.store).run(number)?;
+        program.forcing_of(RunInfo::read(&folder)?.hunt)
     }
 }
 

@@ -11,6 +11,7 @@ use unpick_run_store::{Limits, Removal, Share, Store, plan};
 
 use crate::output;
 use crate::quantities::{bytes, bytes_in_words, counted, duration};
+use crate::store_folder::store_folder;
 
 pub const HELP: &str = "\
 A hunt goes as a whole, the oldest first; a recording of its own (unpick record) counts as one. Where a store is too large, recordings go
@@ -46,7 +47,7 @@ pub struct Clean {
     #[arg(long)]
     dry_run: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 

@@ -25,6 +25,7 @@ use unpick_recording::{Cancellation, Run};
 use unpick_run_store::{Builds, Store, StoredRun, read_patterns};
 
 use crate::communication::{add_to, stored_graphs};
+use crate::failures::failures_of;
 use crate::hang::hangs_of;
 use crate::hints;
 use crate::import::names_in;
@@ -161,6 +162,7 @@ pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Fin
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
     let choices = choices_in(store);
     let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
+    let described = of_hunt(described, runs);
     let described = add_to(described, runs, &stored_graphs, &names, &choices);
     Ok(described.without_what_accompanies_hangs())
 }
@@ -241,7 +243,13 @@ pub fn unseen_orders_of(
 
 /// Nothing was found yet.
 pub fn no_findings(runs: &[StoredRun], view: &View) -> Findings {
-    Findings::of_hangs(counts_of(runs), view.formula.name(), Vec::new())
+    of_hunt(Findings::of_hangs(counts_of(runs), view.formula.name(), Vec::new()), runs)
+}
+
+/// Findings with the hunt they are of, and how its runs failed.
+fn of_hunt(findings: Findings, runs: &[StoredRun]) -> Findings {
+    let hunt = runs.first().and_then(|run| run.info.hunt);
+    Findings { hunt, failures: failures_of(runs), ..findings }
 }
 
 pub fn counts_of(runs: &[StoredRun]) -> Runs {
@@ -254,11 +262,10 @@ pub fn counts_of(runs: &[StoredRun]) -> Runs {
     }
 }
 
-/// What can be told of runs of which none passed: how they hung, if they did.
-pub fn only_hangs(runs: &[StoredRun], view: &View) -> Result<Option<Findings>, Problem> {
+/// What can be said about runs of which none passed: how they hung or failed.
+pub fn only_failures(runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
     let hangs = hangs_of(runs)?;
-    let findings = || Findings::of_hangs(counts_of(runs), view.formula.name(), hangs.clone());
-    Ok((!hangs.is_empty()).then(findings))
+    Ok(of_hunt(Findings::of_hangs(counts_of(runs), view.formula.name(), hangs), runs))
 }
 
 fn conclude_over(

@@ -24,13 +24,14 @@ use unpick_run_store::{Store, StoredRun};
 use crate::conclude::{options_of, reranked};
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
-use crate::output::findings::{print, store_findings, write_findings, write_json};
+use crate::kept_findings;
+use crate::output::findings::{print, write_findings, write_json};
 use crate::output::is_stdout;
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::races::Report;
 use crate::record::store_option;
-use crate::show::{self, FINDINGS_FILE};
+use crate::show::hunt_option;
 
 pub use failures::Failures;
 pub use laboratory::Rerank;
@@ -102,11 +103,11 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
         return confirm.confirm_race(number);
     }
     let store = &confirm.program.store;
-    let file = store.join(FINDINGS_FILE);
-    let mut findings = show::read(&file)?;
+    let mut findings = kept_findings::read(store, confirm.program.hunt)?;
     let forcing = confirm.program.forcing()?;
     let formula = findings.formula.clone();
-    let runs = Store::at(store).runs_of_hunt(None)?;
+    let hunt = kept_findings::meant(store, confirm.program.hunt);
+    let runs = Store::at(store).runs_of_hunt(hunt)?;
     let options = options_of(&runs).ok().flatten();
     let rank = |experiments: &[_]| {
         reranked(&Store::at(store), &runs, experiments, options.unwrap_or_default(), &formula)
@@ -117,7 +118,7 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
         baseline: baseline_of(&runs),
     };
     let tried = confirm.trying(&forcing, &evidence).try_all(&mut findings)?;
-    let stored = store_findings(store, &findings);
+    let stored = kept_findings::keep(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;
     Ok(exit_code(&tried))
@@ -237,7 +238,7 @@ impl Confirm {
         if self.is_json_on_stdout() {
             return Ok(());
         }
-        let store = store_option(&self.program.store);
+        let store = store_option(&self.program.store) + &hunt_option(self.program.hunt);
         let leading = findings.leading_hang().map(|hang| hang.example_run);
         let next = match (tried.iter().find(|tried| tried.is_cause()), leading) {
             (Some(_), Some(run)) => format!(

@@ -28,6 +28,7 @@ use unpick_run_store::Store;
 use crate::hints;
 use crate::output::is_stdout;
 use crate::quantities;
+use crate::store_folder::store_folder;
 use missing::{nothing_read, told_missing};
 use observed::{ObservedRuns, observed_runs};
 use reading::Effort;
@@ -105,7 +106,7 @@ pub struct Correlate {
     #[arg(long)]
     no_cache: bool,
     /// Folder with the runs, in which access sets are kept for the next time, and what was found for the next hunt
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 

@@ -18,6 +18,7 @@ use unpick_problem::Problem;
 use unpick_recording::{Event, Recording};
 use unpick_run_store::Store;
 
+use crate::store_folder::store_folder;
 use names::Names;
 use selection::Selected;
 pub use words::printable;
@@ -44,7 +45,7 @@ pub struct Dump {
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 

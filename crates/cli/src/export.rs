@@ -24,8 +24,9 @@ use crate::communication::{add_to, stored_graphs};
 use crate::conclude::{MOST_FINDINGS, MOST_SUPPORTERS, counts_of, names_of_files};
 use crate::hang::{hangs_of, read_hang};
 use crate::import::names_in;
+use crate::kept_findings;
 use crate::quantities::{bytes_in_words, counted};
-use crate::show::{self, FINDINGS_FILE};
+use crate::store_folder::store_folder;
 
 pub const HELP: &str = "\
 Export where the program and its source still are: names and lines of source are looked up now.
@@ -42,31 +43,33 @@ Examples:
 /// What `unpick export` can be told.
 #[derive(clap::Args)]
 pub struct Export {
-    /// The hunt to export, by the number of its first run; without it, the latest
-    #[arg(long, value_name = "RUN")]
+    /// The hunt, by the number of its first run (see unpick hunts); without it, the latest in which a run failed
+    #[arg(long, value_name = "N")]
     hunt: Option<u64>,
     /// Add the recordings, which `unpick dump` shows
     #[arg(long)]
     with_recordings: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     /// The file to write
     file: PathBuf,
 }
 
 pub fn run(export: Export) -> Result<ExitCode, Problem> {
-    let runs = Store::at(&export.store).runs_of_hunt(export.hunt)?;
+    let store = Store::at(&export.store);
+    let runs = store.runs_of_hunt(export.hunt.or_else(|| store.latest_failing_hunt()))?;
     let paths = private_paths(&runs, &export.store);
     let hunt = Portable { runs: &runs, paths: &paths };
     let names = hunt.names(&export.store)?;
     let json = names.to_json();
-    let earlier = show::read(&export.store.join(FINDINGS_FILE)).ok();
+    let number = runs.first().and_then(|run| run.info.hunt).unwrap_or(0);
+    let earlier = kept_findings::read(&export.store, Some(number)).ok();
     let mut findings = hunt.findings(&StoredNames::new(names), formula_of(earlier.as_ref()))?;
     if let (Some(findings), Some(earlier)) = (&mut findings, &earlier) {
         findings.take_over_confirmations(earlier);
+        findings.take_over_order(earlier);
     }
-    let number = runs.first().and_then(|run| run.info.hunt).unwrap_or(0);
     let mut packer = Packer::begin(&export.file, &Manifest::new(number, runs.len() as u64))?;
     packer.add(Piece::Names, json.as_bytes())?;
     if let Some(findings) = findings {

@@ -12,6 +12,7 @@ use serde_json::json;
 use unpick_analyses::races::NamedRule;
 use unpick_analyses::races_multi_variable::AccessType;
 use unpick_problem::Problem;
+use unpick_run_store::Store;
 
 use crate::races::{Correlated, read_list, rules_in};
 
@@ -87,7 +88,7 @@ pub fn rules(store: &Path) -> Vec<NamedRule> {
 }
 
 fn keep(file: &Path, text: &str) -> Result<(), Problem> {
-    let written = file.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = file.parent().map_or(Ok(()), |store| Store::at(store).create());
     written.and_then(|()| fs::write(file, text)).map_err(|error| {
         Problem::own_fault("the correlations cannot be kept")
             .at("file", file.display())

@@ -13,6 +13,7 @@ mod course;
 mod keeping;
 mod progress;
 mod ranking_time;
+mod rates;
 mod run_limits;
 mod settings;
 mod single;
@@ -32,12 +33,14 @@ use unpick_run_store::Store;
 use unpick_runner::Condition;
 
 use crate::clean::make_room;
-use crate::conclude::{View, findings_of, no_findings, only_hangs};
+use crate::conclude::{View, findings_of, no_findings, only_failures};
 use crate::delays::DelayOptions;
-use crate::output::findings::{print, store_findings, write_findings};
+use crate::kept_findings;
+use crate::output::findings::{print, write_findings};
 use crate::output::is_stdout;
 use crate::program::ProgramOptions;
 use crate::quantities::{bytes, duration};
+use crate::store_folder::store_folder;
 use crate::supported::Guidance;
 use crate::terminal;
 use crate::train::program_name;
@@ -168,7 +171,7 @@ pub struct Hunt {
     #[arg(long)]
     quiet: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     #[command(flatten)]
     program: ProgramOptions,
@@ -176,6 +179,9 @@ pub struct Hunt {
 
 pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
     hunt.check()?;
+    if !hunt.quiet {
+        hunt.program.warn_of_misplaced_options("hunt");
+    }
     hunt.view.take_hints(&hunt.store)?;
     let store = Store::at(&hunt.store);
     make_room(&store, hunt.keep_bytes);
@@ -225,7 +231,7 @@ impl Hunt {
         Ok(findings)
     }
 
-    /// What the failing runs tell. Where none passed, that is how they hung.
+    /// What the failing runs tell. Where none passed, that is how they hung or failed.
     fn findings(&self, course: &Course<'_>, store: &Store) -> Result<Option<Findings>, Problem> {
         let counts = course.counts();
         if counts.failed == 0 {
@@ -233,7 +239,7 @@ impl Hunt {
         }
         let runs = store.runs_of_hunt(course.number())?;
         match counts.passed {
-            0 => only_hangs(&runs, &self.view),
+            0 => only_failures(&runs, &self.view).map(Some),
             _ => findings_of(store, &runs, &self.view).map(Some),
         }
     }
@@ -256,7 +262,7 @@ impl Hunt {
     }
 
     fn store_findings(&self, findings: &Findings) -> Result<(), Problem> {
-        store_findings(&self.store, findings)?;
+        kept_findings::keep(&self.store, findings)?;
         self.json.as_ref().map_or(Ok(()), |file| write_findings(file, findings))
     }
 

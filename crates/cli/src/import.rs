@@ -14,6 +14,7 @@ use unpick_run_store::{Piece, Store, Unpacked, unpack};
 
 use crate::quantities::{bytes, counted};
 use crate::record::store_option;
+use crate::store_folder::store_folder;
 
 pub const HELP: &str = "\
 The runs keep their numbers, so the store must be new or empty. Neither the program nor its source is needed to look at them:
@@ -31,7 +32,7 @@ pub struct Import {
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = bytes)]
     limit: u64,
     /// Folder to make, which will hold the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     /// A file that `unpick export` wrote
     file: PathBuf,

@@ -18,6 +18,7 @@ use crate::output::is_stdout;
 use crate::quantities::counted;
 use crate::record::{quoted, store_option};
 use crate::simulation;
+use crate::store_folder::store_folder;
 use crate::trained::{file_of, read_trained, write};
 
 pub const HELP: &str = "\
@@ -49,7 +50,7 @@ pub struct ShowInvariants {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 

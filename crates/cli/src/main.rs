@@ -20,15 +20,20 @@ mod demo;
 mod doctor;
 mod dump;
 mod export;
+mod failures;
 mod forcing;
 mod hang;
 mod header;
 mod help_files;
 mod hints;
 mod hunt;
+mod hunts;
 mod impasse;
 mod import;
 mod invariants;
+mod kept_findings;
+mod misplaced;
+mod one_run;
 mod output;
 mod pin;
 mod program;
@@ -43,6 +48,7 @@ mod reproduce;
 mod runs;
 mod show;
 mod simulation;
+mod store_folder;
 mod supported;
 mod terminal;
 mod train;
@@ -96,6 +102,9 @@ enum Verb {
     /// Find accesses of different threads that nothing orders, or that no lock protects
     #[command(after_help = races::HELP)]
     Races(Box<races::Races>),
+    /// List the hunts of a store: when, of which program, what they found
+    #[command(after_help = hunts::HELP)]
+    Hunts(hunts::Hunts),
     /// List what was run: labels, durations, seeds
     Runs(runs::Runs),
     /// Rank the runs of a hunt again, in another way
@@ -176,6 +185,7 @@ fn run(verb: Verb) -> Result<ExitCode, Problem> {
         Verb::Watch(watch) => watch::run(watch),
         Verb::Invariants(invariants) => invariants::run(invariants),
         Verb::Races(races) => races::run(*races),
+        Verb::Hunts(hunts) => hunts::run(hunts),
         Verb::Runs(runs) => runs::run(runs),
         Verb::Rank(rank) => rank::run(rank),
         Verb::Reconstruct(reconstruct) => reconstruct::run(reconstruct),

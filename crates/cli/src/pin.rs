@@ -1,8 +1,8 @@
 //! `unpick pin`: writes the order of a finding, or of a hang, as a reproducer file to keep with the tests.
 //!
 //! Takes   a finding of a store, a run that hung in a deadlock or for a lost notification, a deadlock that can be, or a race; the program, of the build it was found in.
-//! Gives   TOML in the words of the source, with what counts as failing, and how long to hold threads so that it fails; a warning if what
-//!         was written makes no run fail.
+//! Gives   TOML in the words of the source, with what counts as failing, how long to hold threads so that it fails, and how often it did;
+//!         nothing if no run fails by it, unless that is asked for.
 //! Cost    some forced runs, to find that out, and some more by the file itself; `--no-try` leaves both out.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use unpick_findings::Hang;
 use unpick_problem::Problem;
-use unpick_reproduce::{Plan, Program, Reproducer, Subject};
+use unpick_reproduce::{Plan, Program, Reproducer, Subject, Tried};
 
 use crate::calibration::calibrated;
 use crate::check::as_checked;
@@ -26,15 +26,16 @@ use crate::show;
 
 pub const HELP: &str = "\
 The file names the code by function and by the text of its lines, so it outlives changes around it. The program must be the build that was
-hunted. unpick check tells what the file says about a later build. What was written is tried at once, by some forced runs of the file itself.
+hunted. unpick check says what the file shows about a later build. The file is tried before it is written, by some runs that it forces itself; it
+records how many of them failed. If none does, nothing is written: unpick check never answers \"passes\" by such a file.
 
-Exit codes: 0 the file is written, 68 it is written, but made no run fail, 2 there is no such finding or the program was built again, 70
+Exit codes: 0 the file is written, 68 it is not, because no run failed by it, 2 there is no such finding or the program was built again, 70
 Unpick's own fault.
 
 Examples:
   unpick pin 1 > tests/races/lost-update.toml
   unpick pin --run 12 -o tests/races/deadlock.toml    a deadlock, by a run that hung in it
-  unpick pin 1 --no-try > lost-update.toml            at once, where runs are long
+  unpick pin 1 --no-try > lost-update.toml            at once, where runs are long; it cannot show that the bug is fixed
   unpick pin --deadlock 1 -o tests/races/order.toml   one that can be, by the list of unpick races
   unpick pin --race 1 -o tests/races/late.toml        the order that unpick confirm --race 1 found to make it fail
   unpick check tests/races/*.toml";
@@ -52,33 +53,43 @@ pub struct Pin {
     /// Write to this file, not to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Run nothing: the usual pause, and no bound, unless they are given; whether a run fails by the file is not tried
+    /// Run nothing: the usual pause, and no bound, unless they are given; unpick check then never answers "passes" by the file
     #[arg(long)]
     no_try: bool,
+    /// Write the file even if no run fails by it; unpick check never answers "passes" by such a file
+    #[arg(long, conflicts_with = "no_try")]
+    unproven: bool,
     #[command(flatten)]
     program: ForcedProgram,
 }
 
 pub fn run(pin: Pin) -> Result<ExitCode, Problem> {
+    let chosen = pin.choice.chosen(&pin.program.store, pin.program.hunt)?;
     let forcing = pin.choice.forcing(&pin.program)?;
-    let (reproducer, program) = pin.reproducer(&forcing)?;
+    let (reproducer, program) = pin.reproducer(chosen, &forcing)?;
     let plan = pin.plan(&forcing, reproducer.matched(&program)?.plan)?;
-    let text = reproducer.with_patience_of(&plan).to_toml();
-    let file = pin.write(&text)?;
-    if !pin.no_try {
-        tell_trial(&try_out(&text, &program, &forcing)?, &file)?;
-    }
+    let reproducer = reproducer.with_patience_of(&plan);
+    let reproducer = match pin.no_try {
+        true => reproducer,
+        false => pin.tried(reproducer, &program, &forcing)?,
+    };
+    let file = pin.write(&reproducer.to_toml())?;
+    pin.say_tried(&reproducer);
     // Standard output may be the file itself.
     eprintln!("unpick: next: unpick check {file}");
     Ok(ExitCode::SUCCESS)
 }
 
 impl Pin {
-    fn reproducer(&self, forcing: &Forcing) -> Result<(Reproducer, Program), Problem> {
+    fn reproducer(
+        &self,
+        chosen: Chosen,
+        forcing: &Forcing,
+    ) -> Result<(Reproducer, Program), Problem> {
         let program = forcing.open_program()?;
         let subject = forcing.subject();
         let store = &self.program.store;
-        match self.choice.chosen(store)? {
+        match chosen {
             Chosen::Race(number) => {
                 let order = race_orders::order_of(&race_orders::race(store, number)?)?;
                 let program = program.with_libraries_of(&order.accesses, &subject.folder);
@@ -89,7 +100,7 @@ impl Pin {
             }
             Chosen::Hang(run) => of_hang(&show::hang(store, run)?, &subject, program),
             Chosen::Finding(number) => {
-                let finding = show::finding(store, number)?;
+                let finding = show::finding(store, self.program.hunt, number)?;
                 let program = program.with_libraries_of(&finding.accesses, &subject.folder);
                 Ok((Reproducer::of_finding(&finding, &subject, &program)?, program))
             }
@@ -105,7 +116,37 @@ impl Pin {
         calibrated(forcing, plan, &self.program.plan, Some(MOST_TIME))
     }
 
-    /// Gives the name of the file, for a command line.
+    /// Makes some runs by what is about to be written; a problem if none fails.
+    fn tried(
+        &self,
+        mut reproducer: Reproducer,
+        program: &Program,
+        forcing: &Forcing,
+    ) -> Result<Reproducer, Problem> {
+        let Trial { plan, tally } = try_out(&reproducer.to_toml(), program, forcing)?;
+        let (runs, failed) = (tally.usable(), tally.failed);
+        if runs == 0 {
+            return Err(nothing_usable(&tally));
+        }
+        if failed == 0 && !self.unproven {
+            return Err(too_weak(&plan, &tally));
+        }
+        reproducer.tried = Some(Tried { runs, failed });
+        Ok(reproducer)
+    }
+
+    fn say_tried(&self, reproducer: &Reproducer) {
+        if let Some(Tried { runs, failed }) = reproducer.tried {
+            eprintln!("unpick: tried: {failed} of {runs} runs forced by the file failed");
+        }
+        if !reproducer.was_seen_to_fail() {
+            eprintln!(
+                "unpick: this file was never seen to fail: unpick check cannot show with it that the bug is fixed"
+            );
+        }
+    }
+
+    /// Returns the name of the file, for a command line.
     fn write(&self, text: &str) -> Result<String, Problem> {
         match &self.output {
             Some(file) => {
@@ -145,31 +186,17 @@ fn try_out(text: &str, program: &Program, forcing: &Forcing) -> Result<Trial, Pr
     Ok(Trial { plan, tally })
 }
 
-fn tell_trial(trial: &Trial, file: &str) -> Result<(), Problem> {
-    let Trial { plan, tally } = trial;
-    let runs = tally.usable();
-    match (runs, tally.failed) {
-        (0, _) => Err(nothing_usable(tally)),
-        (_, 0) => Err(too_weak(plan, tally, file)),
-        (_, failed) => {
-            eprintln!("unpick: tried: {failed} of {runs} runs forced by the file failed");
-            Ok(())
-        }
-    }
-}
-
-fn too_weak(plan: &Plan, tally: &Tally, file: &str) -> Problem {
+fn too_weak(plan: &Plan, tally: &Tally) -> Problem {
     let runs = tally.usable();
     let why = match tally.hits {
         0 => tally.obstacle(plan).reason().unwrap_or_default(),
         hits => format!(
-            "the order came about in {hits} of {runs} runs, and none failed: more than this order is needed"
+            "the order was forced in {hits} of {runs} runs, and none failed: more than this order is needed"
         ),
     };
     Problem::does_not_apply(format!(
-        "the reproducer is written, but none of {runs} runs forced by it failed"
+        "no reproducer is written: none of {runs} runs forced by it failed"
     ))
-    .at("file", file)
     .why(why)
-    .next("look at another finding: unpick show; or hold threads differently: unpick pin --pause TIME; unpick pin --help lists what can be said")
+    .next("look at another finding: unpick show; or hold threads differently: unpick pin --pause TIME; or write it all the same: unpick pin --unproven")
 }

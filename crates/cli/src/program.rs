@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use unpick_problem::Problem;
+use unpick_recording::RunInfo;
 use unpick_runner::Invocation;
 
 use crate::cargo_test;
+use crate::misplaced;
 use crate::record::quoted;
 
 /// Which program is meant.
@@ -28,6 +30,12 @@ impl ProgramOptions {
     /// ` --stdin FILE` as it was given, or nothing.
     pub fn stdin_again(&self) -> String {
         stdin_option(self.stdin.as_deref())
+    }
+
+    /// Says if an option of this verb stands where it is the program's.
+    pub fn warn_of_misplaced_options(&self, verb: &str) {
+        let warning = (!self.cargo).then(|| misplaced::warning(verb, &self.command)).flatten();
+        warning.iter().for_each(|warning| eprintln!("unpick: {warning}"));
     }
 
     /// How to run it; with `--cargo` it is built first.
@@ -65,6 +73,12 @@ pub fn end_of_command_line(command: &[String], written_as: Option<&[String]>) ->
         Some(words) => in_a_shell(words),
         None => format!("-- {}", in_a_shell(command)),
     }
+}
+
+/// The same for people: `./bank 100`, or `--cargo test transfer`.
+pub fn program_in_words(info: &RunInfo) -> String {
+    let words = info.written_as.as_ref().unwrap_or(&info.command);
+    in_a_shell(words)
 }
 
 fn in_a_shell(words: &[String]) -> String {

@@ -32,6 +32,7 @@ use crate::output::is_stdout;
 use crate::program::end_of_command_line;
 use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
+use crate::store_folder::store_folder;
 use crate::terminal;
 use confirming::Confirming;
 pub use correlated::{Correlated, read_list, rules_in};
@@ -124,7 +125,7 @@ pub struct Races {
     #[arg(long)]
     quiet: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     /// Build a cargo project and run one of its tests: --cargo test NAME, with cargo's options
     #[arg(long)]

@@ -3,7 +3,7 @@
 //! Takes   a store with labelled runs, a formula, a mode, windows; what was confirmed of its findings before.
 //! Gives   findings, as `unpick hunt` does; those that are still the same with their verdicts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use unpick_findings::{Alternative, Finding, Findings, HangGroup, Supporter};
@@ -12,9 +12,12 @@ use unpick_run_store::{Store, StoredRun};
 
 use crate::conclude::{View, alternatives_of, findings_of};
 use crate::contradiction::contradiction;
+use crate::kept_findings;
 use crate::output::findings::{print, write_findings};
 use crate::output::is_stdout;
-use crate::show::{self, FINDINGS_FILE};
+use crate::runs::say_left_out;
+use crate::show::hunt_option;
+use crate::store_folder::store_folder;
 use crate::supported::Guidance;
 use crate::terminal;
 
@@ -27,20 +30,21 @@ Exit codes: as those of unpick hunt.";
 pub struct Rank {
     #[command(flatten)]
     view: View,
-    /// The hunt to rank, by the number of its first run; without it, the latest
-    #[arg(long, value_name = "RUN")]
+    /// The hunt, by the number of its first run (see unpick hunts); without it, the latest in which a run failed
+    #[arg(long, value_name = "N")]
     hunt: Option<u64>,
     /// Write the findings as JSON to this file; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 
 pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
     let store = Store::at(&rank.store);
-    let runs = store.runs_of_hunt(rank.hunt)?;
+    say_left_out(&store.runs().1);
+    let runs = store.runs_of_hunt(rank.hunt.or_else(|| store.latest_failing_hunt()))?;
     rank.view.take_hints(&rank.store)?;
     let mut findings = findings_of(&store, &runs, &rank.view)?;
     if let Some(guidance) = Guidance::of_runs(&rank.store, &runs)? {
@@ -51,7 +55,7 @@ pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
         write_findings(file, &findings)?;
     }
     if !rank.json.as_deref().is_some_and(is_stdout) {
-        print(&report(&findings, &rank.store))?;
+        print(&report(&findings, &rank))?;
     }
     let counts = findings.runs;
     if counts.passed == 0 || counts.failed == 0 {
@@ -82,7 +86,7 @@ impl Rank {
         runs: &[StoredRun],
     ) -> Result<(), Problem> {
         // Without earlier findings there are no verdicts.
-        let Ok(earlier) = show::read(&self.store.join(FINDINGS_FILE)) else { return Ok(()) };
+        let Ok(earlier) = kept_findings::read(&self.store, findings.hunt) else { return Ok(()) };
         for before in earlier.findings.iter().filter(|before| before.confirmed.is_some()) {
             let is_it = |finding: &Finding| finding.is_same(before);
             if !findings.findings.iter().any(is_it) {
@@ -90,6 +94,7 @@ impl Rank {
             }
         }
         findings.take_over_confirmations(&earlier);
+        findings.take_over_order(&earlier);
         Ok(())
     }
 
@@ -126,6 +131,8 @@ fn may_support(before: &Finding, finding: &Finding) -> bool {
     finding.further_supporters > 0 || finding.supporters.iter().any(is_it)
 }
 
-fn report(findings: &Findings, store: &Path) -> String {
-    unpick_report::terminal(findings, &terminal::style_of_stdout(store))
+fn report(findings: &Findings, rank: &Rank) -> String {
+    let mut style = terminal::style_of_stdout(&rank.store);
+    style.command_options += &hunt_option(rank.hunt);
+    unpick_report::terminal(findings, &style)
 }

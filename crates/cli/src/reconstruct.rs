@@ -16,6 +16,7 @@ use crate::contradiction::contradiction;
 use crate::import::names_in;
 use crate::output::findings::{print, write_text};
 use crate::output::is_stdout;
+use crate::store_folder::store_folder;
 use crate::terminal;
 
 pub const HELP: &str = "\
@@ -32,8 +33,8 @@ pub struct Reconstruct {
     /// How many are shown, the most suspicious first
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=2000))]
     top: u32,
-    /// The hunt to look at, by the number of its first run; without it, the latest
-    #[arg(long, value_name = "RUN")]
+    /// The hunt, by the number of its first run (see unpick hunts); without it, the latest in which a run failed
+    #[arg(long, value_name = "N")]
     hunt: Option<u64>,
     /// Write them as JSON to this file; - for standard output, in place of the text
     #[arg(long, value_name = "FILE")]
@@ -42,13 +43,13 @@ pub struct Reconstruct {
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 
 pub fn run(reconstruct: Reconstruct) -> Result<ExitCode, Problem> {
     let store = Store::at(&reconstruct.store);
-    let runs = store.runs_of_hunt(reconstruct.hunt)?;
+    let runs = store.runs_of_hunt(reconstruct.hunt.or_else(|| store.latest_failing_hunt()))?;
     let list = reconstruct.list(&store, &runs)?;
     reconstruct.tell(&list)?;
     // Nobody should believe what is only the least unlikely.

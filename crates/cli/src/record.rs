@@ -15,6 +15,7 @@ use unpick_runner::{Choices, Failure, FinishedRun, Plan};
 use crate::delays::DelayOptions;
 use crate::program::ProgramOptions;
 use crate::quantities::{bytes, bytes_in_words, counted};
+use crate::store_folder::store_folder;
 
 pub const HELP: &str = "\
 The program must be built with `unpick cc`, `unpick c++` or `unpick cargo`; it may also be a script that starts such
@@ -38,7 +39,7 @@ pub struct Record {
     #[command(flatten)]
     delays: DelayOptions,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     /// Print no summary
     #[arg(long)]

@@ -22,7 +22,7 @@ use crate::output::is_stdout;
 use crate::quantities::duration;
 use crate::race_orders;
 use crate::record::store_option;
-use crate::show;
+use crate::show::{self, hunt_option};
 use crate::terminal;
 pub use tally::{Tally, is_reached};
 
@@ -75,7 +75,7 @@ pub struct Reproduce {
 }
 
 pub fn run(reproduce: Reproduce) -> Result<ExitCode, Problem> {
-    let chosen = reproduce.choice.chosen(&reproduce.program.store)?;
+    let chosen = reproduce.choice.chosen(&reproduce.program.store, reproduce.program.hunt)?;
     let forcing = reproduce.choice.forcing(&reproduce.program)?;
     let plan = forcing.completed(reproduce.plan(chosen, forcing.usual_run)?);
     if reproduce.gdb {
@@ -98,7 +98,9 @@ impl Reproduce {
                 Plan::of_order(&race_orders::order_of(&race_orders::race(store, number)?)?)?
             }
             Chosen::Hang(run) => plan_of_hang(store, run)?,
-            Chosen::Finding(number) => Plan::of_finding(&show::finding(store, number)?)?,
+            Chosen::Finding(number) => {
+                Plan::of_finding(&show::finding(store, self.program.hunt, number)?)?
+            }
         };
         Ok(self.program.plan.applied_to(plan, usual_run))
     }
@@ -147,7 +149,7 @@ impl Reproduce {
     }
 
     fn next(&self, chosen: Chosen, tally: &Tally) -> String {
-        let store = store_option(&self.program.store);
+        let store = store_option(&self.program.store) + &hunt_option(self.program.hunt);
         let which = chosen.option();
         let is_listed = matches!(chosen, Chosen::Deadlock(_) | Chosen::Race(_));
         let confirm = if is_listed { format!(" {which}") } else { String::new() };

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use unpick_events::Label;
 use unpick_problem::Problem;
 use unpick_run_store::{Store, StoredRun};
@@ -13,6 +13,7 @@ use unpick_run_store::{Store, StoredRun};
 use crate::dump::printable;
 use crate::output;
 use crate::repeat::{delays, repeat_command};
+use crate::store_folder::store_folder;
 
 /// What `unpick runs` can be told.
 #[derive(clap::Args)]
@@ -24,7 +25,7 @@ pub struct Runs {
     #[arg(long)]
     json: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 
@@ -39,7 +40,7 @@ pub fn run(runs: Runs) -> Result<ExitCode, Problem> {
     }
     stored.retain(|run| runs.label.is_none_or(|label| run.info.label == Some(label)));
     let text = if runs.json { as_json(&stored) } else { as_table(&stored) };
-    problems.iter().for_each(|problem| eprintln!("{problem}"));
+    say_left_out(&problems);
     output::print(text.as_bytes()).map(|()| ExitCode::SUCCESS).map_err(|error| {
         Problem::own_fault("the runs cannot be listed").at("file", "standard output").why(error)
     })
@@ -67,24 +68,32 @@ fn as_table(runs: &[StoredRun]) -> String {
 }
 
 fn as_json(runs: &[StoredRun]) -> String {
-    let lines = runs.iter().map(|run| {
-        let info = &run.info;
-        let line = json!({
-            "run": run.number,
-            "hunt": info.hunt,
-            "label": info.label.map(Label::name),
-            "why": info.why,
-            "command": info.command,
-            "outcome": info.outcome,
-            "started_ms": info.started_ms,
-            "duration_ms": info.duration_ms,
-            "seed": info.seed,
-            "options": info.options,
-            "repeat": repeat_command(info, &run.folder),
-        });
-        format!("{line}\n")
-    });
-    lines.collect()
+    runs.iter().map(|run| format!("{}\n", json(run))).collect()
+}
+
+/// As `docs/schema/runs.schema.json` says.
+pub fn json(run: &StoredRun) -> Value {
+    let info = &run.info;
+    json!({
+        "run": run.number,
+        "hunt": info.hunt,
+        "label": info.label.map(Label::name),
+        "why": info.why,
+        "command": info.command,
+        "outcome": info.outcome,
+        "started_ms": info.started_ms,
+        "duration_ms": info.duration_ms,
+        "seed": info.seed,
+        "options": info.options,
+        "repeat": repeat_command(info, &run.folder),
+    })
+}
+
+/// One line on standard error for each run that cannot be read: the others are looked at all the same.
+pub fn say_left_out(problems: &[Problem]) {
+    for problem in problems {
+        eprintln!("unpick: a run is left out: {}", problem.in_one_line());
+    }
 }
 
 fn no_runs(store: &std::path::Path) -> Problem {

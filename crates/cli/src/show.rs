@@ -1,20 +1,27 @@
 //! `unpick show`: what a hunt found, again: all at a glance, or one finding in full.
 //!
-//! Takes   the findings of a store (`findings.json`) and its races that make the program fail (`races.json`), or a run that hung (`hang.json`).      Gives  the terminal report, or
-//!         JSON for other tools, or a graph.
+//! Takes   the findings of a hunt (`findings.json`) and the store's races that make the program fail (`races.json`), or a run.
+//! Gives   the terminal report, or JSON for other tools, or a graph.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{Finding, Findings, Hang, RaceFinding, RaceMark, SCHEMA, Unreadable};
+use unpick_findings::{Finding, Findings, Hang, RaceFinding, RaceMark};
 use unpick_problem::Problem;
-use unpick_run_store::Store;
+use unpick_recording::RunInfo;
+use unpick_report::Style;
+use unpick_run_store::{Store, StoredRun};
 
 use crate::hang::read_hang;
+use crate::hunts;
+use crate::kept_findings::{self, FINDINGS_FILE};
+use crate::one_run;
 use crate::output::{self, is_stdout};
 use crate::races::Report;
+use crate::record::store_option;
+use crate::store_folder::store_folder;
 use crate::terminal;
 
 pub const HELP: &str = "\
@@ -24,7 +31,8 @@ Examples:
   unpick show 2 --json -          the same for other tools
   unpick show 2 --dot order.dot   its order as a graph: dot -Tsvg order.dot > order.svg
   unpick show --json findings.json
-  unpick show --run 12            a run that hung: what each thread waits for and holds
+  unpick show --hunt 1            the findings of an earlier hunt: unpick hunts lists them
+  unpick show --run 12            one run: how it ended and what it printed; if it hung, what each thread waits for and holds
 
 Colours are left out when NO_COLOR is set or the output is not a terminal.";
 
@@ -34,9 +42,12 @@ pub struct Show {
     /// Number of a finding in the list; without it, all at a glance
     #[arg(value_name = "N")]
     number: Option<usize>,
-    /// A run that hung, by its number: what its threads were doing then
+    /// A run, by its number: how it ended and what it printed; if it hung, what its threads were doing
     #[arg(long, value_name = "RUN", conflicts_with = "number")]
     run: Option<u64>,
+    /// The hunt, by the number of its first run (see unpick hunts); without it, the latest in which a run failed
+    #[arg(long, value_name = "N")]
+    hunt: Option<u64>,
     /// Write JSON to this file instead of a report (`-`: standard output)
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -44,24 +55,22 @@ pub struct Show {
     #[arg(long, value_name = "FILE", requires = "number", conflicts_with = "json")]
     dot: Option<PathBuf>,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
 }
 
 pub fn run(show: Show) -> Result<ExitCode, Problem> {
     match show.run {
-        Some(number) => show.run_that_hung(number)?,
+        Some(number) => show.one_run(number)?,
         None => show.findings()?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The findings of a store.
-pub const FINDINGS_FILE: &str = "findings.json";
-
 impl Show {
-    fn run_that_hung(&self, number: u64) -> Result<(), Problem> {
-        let hang = hang(&self.store, number)?;
+    fn one_run(&self, number: u64) -> Result<(), Problem> {
+        let folder = Store::at(&self.store).run(number)?;
+        let Some(hang) = read_hang(&folder)? else { return self.run_that_ended(number, folder) };
         match &self.json {
             Some(goal) => write_json(hang.to_json(), goal),
             None => {
@@ -70,13 +79,22 @@ impl Show {
         }
     }
 
+    fn run_that_ended(&self, number: u64, folder: PathBuf) -> Result<(), Problem> {
+        let info = RunInfo::read(&folder)?;
+        let run = StoredRun { number, folder, info };
+        match &self.json {
+            Some(goal) => write_json(format!("{:#}", one_run::json(&run)), goal),
+            None => print(&one_run::text(&run, &store_option(&self.store))),
+        }
+    }
+
     fn findings(&self) -> Result<(), Problem> {
         let file = self.store.join(FINDINGS_FILE);
         let races = self.confirmed_races();
-        if races.is_confirmed() && self.json.is_none() && !file.exists() {
+        if races.is_confirmed() && self.json.is_none() && self.hunt.is_none() && !file.exists() {
             return print(&races.text);
         }
-        let findings = read(&file)?;
+        let findings = kept_findings::read(&self.store, self.hunt)?;
         let hang = self.leading_hang(&findings);
         if let Some(number) = self.number
             && hang.is_none()
@@ -89,7 +107,7 @@ impl Show {
             (None, None) => {
                 let hang = hang.map_or_else(String::new, |hang| hang + "\n");
                 let races = if races.is_confirmed() { races.text + "\n" } else { String::new() };
-                print(&(races + &hang + &self.report(&findings)))
+                print(&(races + &hang + &self.report(&findings) + &self.other_hunts(&findings)))
             }
         }
     }
@@ -114,9 +132,23 @@ impl Show {
     }
 
     fn report(&self, findings: &Findings) -> String {
-        let style = terminal::style_of_stdout(&self.store);
+        let style = self.style();
         let one = self.number.and_then(|number| unpick_report::one(findings, number, &style));
         one.unwrap_or_else(|| unpick_report::terminal(findings, &style))
+    }
+
+    /// Commands to paste name the hunt if it was named.
+    fn style(&self) -> Style {
+        let mut style = terminal::style_of_stdout(&self.store);
+        style.command_options += &hunt_option(self.hunt);
+        style
+    }
+
+    /// Below the list: which hunts there are besides.
+    fn other_hunts(&self, findings: &Findings) -> String {
+        let others = || hunts::others(&self.store, self.hunt.or(findings.hunt));
+        let others = if self.number.is_none() { others() } else { None };
+        others.map_or_else(String::new, |others| others + "\n")
     }
 
     /// The order of the finding that was asked for.
@@ -156,35 +188,29 @@ impl ConfirmedRaces {
     }
 }
 
+/// What a command needs to be about the same hunt: ` --hunt N`, or nothing if none was named.
+pub fn hunt_option(hunt: Option<u64>) -> String {
+    hunt.map_or_else(String::new, |hunt| format!(" --hunt {hunt}"))
+}
+
 /// How a run of a store hung.
 pub fn hang(store: &Path, run: u64) -> Result<Hang, Problem> {
     let folder = Store::at(store).run(run)?;
     read_hang(&folder)?.ok_or_else(|| did_not_hang(run, &folder))
 }
 
-/// A finding of a store, by its number in the list.
-pub fn finding(store: &Path, number: usize) -> Result<Finding, Problem> {
-    let file = store.join(FINDINGS_FILE);
-    let mut findings = read(&file)?;
-    check_number(number, &findings, &file)?;
+/// A finding of a hunt, by its number in the list.
+pub fn finding(store: &Path, hunt: Option<u64>, number: usize) -> Result<Finding, Problem> {
+    let mut findings = kept_findings::read(store, hunt)?;
+    check_number(number, &findings, &store.join(FINDINGS_FILE))?;
     Ok(findings.findings.swap_remove(number - 1))
-}
-
-/// The findings in a file.
-pub fn read(file: &Path) -> Result<Findings, Problem> {
-    let text = fs::read(file).map_err(|error| cannot_open(file, &error))?;
-    let text = String::from_utf8(text).map_err(|error| damaged(file, &error.to_string()))?;
-    Findings::from_json(&text).map_err(|unreadable| match unreadable {
-        Unreadable::OtherForm(form) => other_form(file, &form),
-        Unreadable::Damaged(why) => damaged(file, &why),
-    })
 }
 
 fn did_not_hang(number: u64, folder: &Path) -> Problem {
     Problem::usage(format!("run {number} did not hang"))
         .at("folder", folder.display())
         .why("only of runs that a hunt ended after its --timeout is it known what the threads waited for")
-        .next(format!("see what it did: unpick dump {number}; and which runs there are: unpick runs"))
+        .next(format!("see how it ended and what it printed: unpick show --run {number}; and which runs there are: unpick runs"))
 }
 
 fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), Problem> {
@@ -200,7 +226,7 @@ fn check_number(number: usize, findings: &Findings, file: &Path) -> Result<(), P
     Err(Problem::usage(format!("there is no finding {number}"))
         .at("file", file.display())
         .why(format!("the hunt has {there_are}"))
-        .next("see them all: unpick show"))
+        .next("see them all: unpick show; or those of another hunt: unpick hunts"))
 }
 
 fn print(text: &str) -> Result<(), Problem> {
@@ -217,33 +243,6 @@ fn write_text(text: &str, goal: &Path) -> Result<(), Problem> {
         return print(text);
     }
     fs::write(goal, text).map_err(|error| cannot_write(goal, &error))
-}
-
-fn cannot_open(file: &Path, error: &io::Error) -> Problem {
-    if error.kind() == io::ErrorKind::NotFound {
-        return Problem::usage("there are no findings yet")
-            .at("file", file.display())
-            .why("no hunt in this store has ended with runs that failed")
-            .next("hunt, or hunt on until a run fails: unpick hunt -- PROGRAM; see what came of each run: unpick runs; or name the store: unpick show --store DIR");
-    }
-    Problem::own_fault("the findings cannot be read")
-        .at("file", file.display())
-        .why(error)
-        .next("name the store of a hunt: unpick show --store DIR")
-}
-
-fn other_form(file: &Path, form: &str) -> Problem {
-    Problem::usage("the findings cannot be read: they are of another version")
-        .at("file", file.display())
-        .why(format!("their form is `{}`, this build reads `{SCHEMA}`", form.escape_debug()))
-        .next("use the unpick that made them, or rank the runs again: unpick rank")
-}
-
-fn damaged(file: &Path, why: &str) -> Problem {
-    Problem::usage("the findings cannot be read: the file is damaged")
-        .at("file", file.display())
-        .why(why.escape_debug())
-        .next("rank the runs again: unpick rank")
 }
 
 fn cannot_write(goal: &Path, error: &io::Error) -> Problem {

@@ -24,6 +24,7 @@ use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted, duration};
 use crate::record::{fresh_seed, quoted, store_option};
 use crate::simulation::{self, SimulationOptions};
+use crate::store_folder::store_folder;
 use crate::trained::{self, file_of};
 use course::{Counts, Course, Ended};
 
@@ -95,7 +96,7 @@ pub struct Train {
     #[arg(long)]
     quiet: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     #[command(flatten)]
     program: ProgramOptions,

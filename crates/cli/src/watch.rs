@@ -23,6 +23,7 @@ use crate::program::{ProgramOptions, end_of_command_line};
 use crate::quantities::{bytes, counted};
 use crate::record::{fresh_seed, nothing_recorded, quoted, store_option};
 use crate::simulation;
+use crate::store_folder::store_folder;
 use crate::terminal;
 use crate::train::program_name;
 use crate::trained::{Checked, SUPPRESSIONS_FILE, check_run, file_of, read_trained, suppressions};
@@ -65,7 +66,7 @@ pub struct Watch {
     #[arg(long)]
     quiet: bool,
     /// Folder that holds the runs
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     store: PathBuf,
     #[command(flatten)]
     program: ProgramOptions,

@@ -266,6 +266,10 @@ fn a_run_that_ended_by_itself_has_not_hung() {
         Hung::hunt(folder, &["--runs", "1"], &[rust_program().to_str().unwrap(), "not at all"]);
     assert_eq!(hunt.code, Some(0), "{}", hunt.stderr);
     let shown = unpick(hunt.folder.path(), &["show", "--run", "1"]);
-    assert_eq!(shown.status.code(), Some(2));
-    assert!(text(&shown.stderr).contains("run 1 did not hang"), "{}", text(&shown.stderr));
+    assert_eq!(shown.status.code(), Some(0));
+    let shown = text(&shown.stdout);
+    assert!(shown.starts_with("Run 1 of hunt 1: pass, exit code 0\n"), "{shown}");
+    let forced = unpick(hunt.folder.path(), &["reproduce", "--run", "1"]);
+    assert_eq!(forced.status.code(), Some(2));
+    assert!(text(&forced.stderr).contains("run 1 did not hang"), "{}", text(&forced.stderr));
 }

@@ -202,15 +202,20 @@ fn the_program_is_that_of_the_file_unless_another_is_given() {
     assert!(gone.stderr.contains("there is no such file"), "{}", gone.stderr);
 }
 
-#[test]
-fn a_fixed_program_passes() {
+/// The bank with a lock held from the look at the balance until it is written back.
+fn fixed(reproducer: &str) -> Later {
     let deposit =
         "    long seen = look();\n    if (!is_second)\n        be_slow();\n    put(seen + 1);\n";
     let fixed =
         format!("    pthread_mutex_lock(&ledger);\n{deposit}    pthread_mutex_unlock(&ledger);\n");
     let lock = "static long balance;\nstatic pthread_mutex_t ledger = PTHREAD_MUTEX_INITIALIZER;";
     let changes = [(deposit, fixed.as_str()), ("static long balance;", lock)];
-    let later = Later::of("bank", lost_update(), &changes);
+    Later::of("bank", reproducer, &changes)
+}
+
+#[test]
+fn a_fixed_program_passes() {
+    let later = fixed(lost_update());
     let checked = later.check(&["bug.toml"]).ends_with(0);
     let took = later.line_of("bank.c", "pthread_mutex_lock(&ledger);");
     checked
@@ -305,20 +310,43 @@ fn no_time_and_no_runs_are_refused() {
 }
 
 #[test]
-fn what_makes_no_run_fail_is_written_and_told() {
+fn what_makes_no_run_fail_is_not_written_unless_that_is_asked_for() {
     let hunted = Hunted::new("bank");
     let file = hunted.folder.path().join("bug.toml");
     // Left alone by its arguments, no thread comes to any step.
     let pin = ["pin", "1", "-o", "bug.toml", "--", "./bank", "closed"];
     let pinned = hunted.unpick(&pin).ends_with(68);
     let words = [
-        "error: the reproducer is written, but none of 5 runs forced by it failed\n",
-        "  file: bug.toml\n",
+        "error: no reproducer is written: none of 5 runs forced by it failed\n",
         "no thread ever came there",
         "  next: ",
     ];
     assert!(words.iter().all(|word| pinned.stderr.contains(word)), "{}", pinned.stderr);
-    assert!(fs::read_to_string(file).unwrap().contains("arguments = [\"closed\"]"));
+    assert!(!file.exists());
+    let unproven = ["pin", "--unproven", "1", "-o", "bug.toml", "--", "./bank", "closed"];
+    let pinned = hunted.unpick(&unproven).ends_with(0);
+    assert!(pinned.stderr.contains("never seen to fail"), "{}", pinned.stderr);
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.contains("arguments = [\"closed\"]"), "{text}");
+    assert!(text.contains("[tried]\nruns = 5\nfailed = 0\n"), "{text}");
+}
+
+#[test]
+fn a_file_that_was_never_seen_to_fail_never_passes() {
+    let tried = "[tried]\nruns = 5\nfailed = 5\n";
+    assert!(lost_update().contains(tried), "{}", lost_update());
+    for record in ["", "[tried]\nruns = 5\nfailed = 0\n"] {
+        let later = fixed(&lost_update().replace(tried, record));
+        let checked = later.check(&["bug.toml", "--json", "found.json"]).ends_with(69);
+        checked.says("bug.toml: not checked: this file was never seen to fail (0 of 10 failed)");
+        let found = fs::read_to_string(later.folder.path().join("found.json")).unwrap();
+        let found: Value = serde_json::from_str(&found).unwrap();
+        assert_valid(&found, "check.schema.json");
+        assert_eq!(found["files"][0]["answer"], "not-checked");
+        // What fails fails, whatever the file says.
+        let later = Later::of("bank", &lost_update().replace(tried, record), &[]);
+        later.check(&["bug.toml", "--runs", "2"]).ends_with(66).says("FAILS (2 of 2 failed)");
+    }
 }
 
 #[test]
@@ -329,6 +357,7 @@ fn a_pinned_file_is_tried_unless_that_is_not_wanted() {
     let pinned = Hunted::bank().pin(&["1", "--no-try", "--pause", "70ms", "--bound", "2"]);
     assert!(pinned.contains("pause-ms = 70\n") && pinned.contains("bound = 2\n"), "{pinned}");
     assert!(pinned.starts_with("# A reproducer of unpick"), "{pinned}");
+    assert!(!pinned.contains("[tried]\n"), "{pinned}");
     let refused = Hunted::bank().unpick(&["pin", "7"]).ends_with(2);
     assert!(refused.stderr.contains("there is no finding 7"), "{}", refused.stderr);
 }
@@ -343,7 +372,7 @@ fn a_deadlock_is_forced_inverted_pinned_and_fixed() {
     let does_not = [&forced[..], &["--inverse", "--timeout", "60s"]].concat();
     hunted.unpick(&does_not).ends_with(0).says("0 (0 %)");
 
-    let pinned = hunted.pin(&["--run", "1", "--no-try"]);
+    let pinned = hunted.pin(&["--run", "1"]);
     let moved = [("static long moved;", "static long moved;\nstatic long unused;")];
     let later = Later::of("deadlock", &pinned, &moved);
     later.check(&["bug.toml", "--runs", "2"]).ends_with(66).says("FAILS (2 of 2 failed)");

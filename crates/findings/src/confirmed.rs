@@ -82,6 +82,16 @@ impl Findings {
         }
         self.order_by_confirmation();
     }
+
+    /// Where nothing else was found than before, it comes in the order it came before: experiments may have decided it.
+    pub fn take_over_order(&mut self, earlier: &Findings) {
+        let place =
+            |finding: &Finding| earlier.findings.iter().position(|before| is_same(before, finding));
+        let is_known = self.findings.iter().all(|finding| place(finding).is_some());
+        if is_known && self.formula == earlier.formula {
+            self.findings.sort_by_key(place);
+        }
+    }
 }
 
 impl Finding {

@@ -43,6 +43,8 @@ pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -
     let runs = &conclusion.runs;
     Findings {
         schema: SCHEMA.to_owned(),
+        hunt: None,
+        failures: Vec::new(),
         runs: Runs {
             total: runs.total(),
             passed: runs.passed,

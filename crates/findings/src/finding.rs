@@ -7,6 +7,7 @@ use crate::active::Active;
 use crate::certainty::Certainty;
 use crate::confirmed::Confirmed;
 use crate::correlated::FindingCorrelation;
+use crate::failure::FailureGroup;
 use crate::hang::HangGroup;
 use crate::names::Frame;
 use crate::reconstruction::Reconstruction;
@@ -19,7 +20,13 @@ pub const SCHEMA: &str = "unpick-findings/1";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     pub schema: String,
+    /// The hunt they are of, by the number of its first run; none: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunt: Option<u64>,
     pub runs: Runs,
+    /// How failing runs ended and what they said, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureGroup>,
     /// The formula of the scores: `jaccard`, `tarantula`, `ochiai`.
     pub formula: String,
     /// The most suspicious first.

@@ -18,6 +18,7 @@ mod confirmed;
 mod correlated;
 mod deadlock;
 mod describe;
+mod failure;
 mod finding;
 mod grouping;
 mod hang;
@@ -40,6 +41,7 @@ pub use confirmed::{Confirmation, Confirmed};
 pub use correlated::FindingCorrelation;
 pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
 pub use describe::{Choices, describe};
+pub use failure::{FailedRun, FailureGroup, HUNG, Stream, group_failures, last_lines};
 pub use finding::{
     AccessKind, Class, CodePlace, Finding, FindingAccess, Findings, HeldLock, InExperiments,
     MOST_CALLS, Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,

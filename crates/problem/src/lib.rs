@@ -14,9 +14,11 @@ pub mod exit {
     pub const FINDINGS: u8 = 66;
     /// Failing runs were seen, but nothing goes with them.
     pub const NO_CORRELATION: u8 = 67;
-    /// A reproducer says nothing about the program as it is now: its code is not there, or was never reached; or, just made, it makes no
-    /// run fail.
+    /// A reproducer says nothing about the program as it is now: its code is not there, or was never reached; or none was made, because
+    /// it would make no run fail.
     pub const DOES_NOT_APPLY: u8 = 68;
+    /// A reproducer that was never seen to fail made no run fail: that shows nothing.
+    pub const NOT_CHECKED: u8 = 69;
     /// Unpick itself failed; the program under test is not to blame.
     pub const OWN_FAULT: u8 = 70;
     /// The user interrupted a hunt before any run failed; as a shell gives it for Ctrl-C.

@@ -11,6 +11,7 @@ mod calls;
 mod deadlocks;
 pub mod dot;
 mod excerpts;
+mod failures;
 mod finding;
 mod hangs;
 mod layout;
@@ -34,6 +35,7 @@ use unpick_findings::{Finding, Findings, Hang, ReconstructionList};
 
 pub use deadlocks::deadlocks;
 pub use excerpts::LINES_AROUND;
+pub use failures::kinds as kinds_of_failures;
 pub use races::{confirmed_races, ordered, race, race_mark, races};
 pub use races_sarif::races_sarif;
 pub use sarif::{SarifLevel, SarifPlace, SarifResult, SarifRule, sarif};
@@ -87,6 +89,7 @@ pub fn terminal(findings: &Findings, style: &Style) -> String {
     }
     let in_full = how_many_in_full(findings);
     let mut text = hangs::hung_runs(findings, style)
+        + &failures::failures(findings, style)
         + &list::ranked_list(findings, style)
         + &where_unsure(findings, style);
     for number in 1..=in_full {
@@ -213,6 +216,6 @@ fn nothing_found(findings: &Findings, style: &Style) -> String {
              or the failure does not depend on the order of threads."
         }
     };
-    let hung = hangs::hung_runs(findings, style);
+    let hung = hangs::hung_runs(findings, style) + &failures::failures(findings, style);
     format!("{hung}{}\n{}", list::runs_line(findings), paragraph(why, style.columns(), ""))
 }

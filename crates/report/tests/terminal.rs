@@ -103,6 +103,8 @@ fn findings(findings: Vec<Finding>) -> Findings {
         active: None,
         reconstructions: Vec::new(),
         schema: SCHEMA.to_owned(),
+        hunt: None,
+        failures: Vec::new(),
         runs: Runs { total: 81, passed: 55, failed: 25, unusable: 1 },
         formula: "jaccard".to_owned(),
         findings,

@@ -23,6 +23,6 @@ pub use plan::{
 pub use program::{Call, Program, SourceCall, SourceCalls, operand_of};
 pub use reproducer::{
     DEADLOCK, LOST_NOTIFICATION, Matched, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep,
-    SourcePlace, StepKind, Subject, name_without_hash,
+    SourcePlace, StepKind, Subject, Tried, name_without_hash,
 };
 pub use verdict::{Trials, confirmation};

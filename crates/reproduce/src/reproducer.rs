@@ -54,6 +54,8 @@ const ABOUT: &str = "\
 #   unpick check FILE                 fails (exit code 66) while the bug is there, passes (0) once it is fixed,
 #   unpick check FILE -- PROGRAM      and says so (68) if the code is not there any more
 #
+# `tried` says how many runs forced by this file failed when it was made. Without one that failed it cannot show that the bug is fixed (69).
+#
 # The program must be built by unpick (unpick cc, unpick cargo). Steps are found again in a rebuilt program by function and by the
 # text of the line, so lines may move.
 
@@ -123,6 +125,9 @@ pub struct Reproducer {
     /// What counts as failing; without it: an exit code other than 0, a signal, no end in time.
     #[serde(default, skip_serializing_if = "Oracle::is_default")]
     pub oracle: Oracle,
+    /// What came of it when it was pinned; none: it was not tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Tried>,
     #[serde(rename = "step")]
     pub steps: Vec<ReproducerStep>,
 }
@@ -140,6 +145,14 @@ pub struct Oracle {
     /// `--timeout`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u32>,
+}
+
+/// Runs forced by the file itself, on the build that has the bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Tried {
+    pub runs: u32,
+    pub failed: u32,
 }
 
 /// One access of a pattern, one wait of a deadlock, or one deed on the way to a lost notification.
@@ -274,6 +287,11 @@ impl Reproducer {
     pub fn to_toml(&self) -> String {
         let text = toml::to_string_pretty(self).expect("keys are texts, numbers are small");
         format!("{ABOUT}{text}")
+    }
+
+    /// Whether a run forced by this file has ever failed, as far as the file says. If none has, runs that pass under it show nothing.
+    pub fn was_seen_to_fail(&self) -> bool {
+        self.tried.is_some_and(|tried| tried.failed > 0)
     }
 
     /// The longest that a thread is held at once.

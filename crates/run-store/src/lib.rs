@@ -10,8 +10,10 @@
 mod archive;
 mod builds;
 mod graphs;
+mod hunts;
 mod in_use;
 mod kept;
+mod marked;
 mod patterns;
 mod retention;
 mod store;
@@ -20,6 +22,7 @@ mod stored_run;
 pub use archive::{Manifest, Packer, Piece, PrivatePaths, Unpacked, unpack};
 pub use builds::Builds;
 pub use graphs::{GRAPHS_FILE, read_graphs, write_graphs};
+pub use hunts::StoredHunt;
 pub use in_use::Alone;
 pub use kept::{Keep, drop_recordings};
 pub use patterns::{PATTERNS_FILE, read_patterns, write_patterns};

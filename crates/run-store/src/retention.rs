@@ -231,6 +231,14 @@ impl Store {
                 }
             }
         }
+        if removal.share == Share::All && removal.batch.is_hunt {
+            let folder = self.hunt_folder(removal.batch.number);
+            let removed = fs::remove_dir_all(&folder);
+            let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+            removed
+                .or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
+                .map_err(|error| cannot_remove(&folder, &error))?;
+        }
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use unpick_problem::Problem;
 
 use crate::in_use::hold_shared;
+use crate::marked::create_marked;
 
 const RUNS: &str = "runs";
 /// A store that has no room for this much has no room for a recording.
@@ -54,9 +55,15 @@ impl Store {
         self.folder.join(RUNS)
     }
 
+    /// Creates the folder unless it is there; a new one is ignored by version control and backups.
+    pub fn create(&self) -> io::Result<()> {
+        create_marked(&self.folder)
+    }
+
     /// Makes the folder of a new run, and makes sure that something can be written there.
     pub fn new_run(&self) -> Result<PathBuf, Problem> {
         let unwritable = |error| cannot_write(&self.folder, &error);
+        self.create().map_err(unwritable)?;
         fs::create_dir_all(self.runs_folder()).map_err(unwritable)?;
         // The runtime needs an absolute path: the program may change its working folder.
         let runs = self.runs_folder().canonicalize().map_err(unwritable)?;

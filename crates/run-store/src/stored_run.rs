@@ -57,14 +57,7 @@ impl Store {
         }
         runs.retain(|run| latest.is_some() && run.info.hunt == latest && run.info.label.is_some());
         runs.reverse();
-        if runs.is_empty() { Err(self.no_hunt()) } else { Ok(runs) }
-    }
-
-    fn no_hunt(&self) -> Problem {
-        Problem::usage("there is no such hunt with labelled runs")
-            .at("folder", self.folder().display())
-            .why("only `unpick hunt` labels runs; `unpick record` does not judge them")
-            .next("unpick hunt -- PROGRAM, or look at what there is: unpick runs")
+        if runs.is_empty() { Err(self.no_hunt(hunt)) } else { Ok(runs) }
     }
 }
 
@@ -110,7 +103,42 @@ mod tests {
         };
         assert_eq!(numbers(None), [4]);
         assert_eq!(numbers(Some(2)), [2, 3]);
-        assert!(store.runs_of_hunt(Some(1)).is_err());
+        let problem = store.runs_of_hunt(Some(1)).unwrap_err().to_string();
+        assert!(problem.contains("no hunt 1") && problem.contains("2, 4"), "{problem}");
+    }
+
+    #[test]
+    fn without_a_name_the_latest_hunt_with_a_failing_run_is_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        assert_eq!(store.latest_failing_hunt(), None);
+        let problem = store.runs_of_hunt(None).unwrap_err().to_string();
+        assert!(problem.contains("there are no hunts yet"), "{problem}");
+        put(&store, Some(1), Some(Label::Fail));
+        put(&store, Some(2), Some(Label::Fail));
+        put(&store, Some(2), Some(Label::Pass));
+        put(&store, Some(4), Some(Label::Pass));
+        put(&store, None, Some(Label::Fail));
+        assert_eq!(store.latest_failing_hunt(), Some(2));
+    }
+
+    #[test]
+    fn hunts_are_listed_with_their_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        put(&store, Some(1), Some(Label::Fail));
+        let damaged = put(&store, Some(1), Some(Label::Fail));
+        put(&store, Some(1), Some(Label::Pass));
+        put(&store, None, None);
+        put(&store, Some(5), None);
+        std::fs::write(damaged.join("run.json"), "{").unwrap();
+        let (hunts, problems) = store.hunts();
+        let counts: Vec<_> = hunts
+            .iter()
+            .map(|hunt| (hunt.number, hunt.count(Label::Fail), hunt.count(Label::Pass)))
+            .collect();
+        assert_eq!(counts, [(1, 1, 1), (5, 0, 0)]);
+        assert_eq!(problems.len(), 1);
     }
 
     #[test]

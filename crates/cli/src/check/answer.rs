@@ -30,10 +30,20 @@ pub enum Answer {
     CannotComeAbout(String),
     NeverReached(String),
     DoesNotApply(String),
+    /// No run failed, and the file does not say that one ever did: it may just be no test.
+    NotChecked,
 }
 
 impl Answer {
-    pub fn of(plan: &Plan, tally: &Tally) -> Answer {
+    /// `was_seen_to_fail`: runs by this file have failed when the bug was there.
+    pub fn of(plan: &Plan, tally: &Tally, was_seen_to_fail: bool) -> Answer {
+        match Answer::by_runs(plan, tally) {
+            Answer::Passes | Answer::CannotComeAbout(_) if !was_seen_to_fail => Answer::NotChecked,
+            answer => answer,
+        }
+    }
+
+    fn by_runs(plan: &Plan, tally: &Tally) -> Answer {
         if tally.failed > 0 {
             return Answer::Fails;
         }
@@ -57,6 +67,10 @@ impl Answer {
         matches!(self, Answer::NeverReached(_) | Answer::DoesNotApply(_))
     }
 
+    pub fn is_not_checked(&self) -> bool {
+        *self == Answer::NotChecked
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Answer::Fails => "fails",
@@ -64,12 +78,13 @@ impl Answer {
             Answer::CannotComeAbout(_) => "cannot-come-about",
             Answer::NeverReached(_) => "never-reached",
             Answer::DoesNotApply(_) => "does-not-apply",
+            Answer::NotChecked => "not-checked",
         }
     }
 
     fn why(&self) -> Option<&str> {
         match self {
-            Answer::Fails | Answer::Passes => None,
+            Answer::Fails | Answer::Passes | Answer::NotChecked => None,
             Answer::CannotComeAbout(why)
             | Answer::NeverReached(why)
             | Answer::DoesNotApply(why) => Some(why),
@@ -91,6 +106,8 @@ pub fn exit_code(all: &[Checked]) -> u8 {
         exit::FINDINGS
     } else if all.iter().any(|checked| checked.answer.says_nothing()) {
         exit::DOES_NOT_APPLY
+    } else if all.iter().any(|checked| checked.answer.is_not_checked()) {
+        exit::NOT_CHECKED
     } else {
         0
     }
@@ -127,6 +144,9 @@ impl Checked {
             }
             Answer::NeverReached(why) => format!("never reached {why} (0 of {runs} failed)"),
             Answer::DoesNotApply(why) => format!("does not apply: {why}"),
+            Answer::NotChecked => {
+                format!("not checked: this file was never seen to fail (0 of {runs} failed)")
+            }
         }
     }
 

@@ -24,8 +24,11 @@ impl Failures {
 /// Exit codes and what a condition found in the output are kept apart. Which signal kills a program that has damaged its memory is
 /// chance, and a hang is a hang whatever its limit was.
 fn kind(why: &str) -> String {
-    if why.starts_with("exit ") || why.starts_with("standard ") {
+    if why.starts_with("exit ") || why.starts_with("standard ") || why.starts_with("the oracle") {
         why.to_owned()
+    } else if why.starts_with("panicked") {
+        // It would have ended so, had it not been slow to print why.
+        "exit 101".to_owned()
     } else if why.starts_with("killed by signal") {
         "signal".to_owned()
     } else {

@@ -24,7 +24,12 @@ pub struct Hunted {
 impl Hunted {
     /// As the last hunt of a store ran its program.
     pub fn of_store(store: &Store) -> Result<Hunted, Problem> {
-        Self::of_runs(store.runs_of_hunt(None)?).ok_or_else(|| no_runs(store))
+        Self::of_hunt(store, None)
+    }
+
+    /// As a hunt ran its program; without a number, the last one.
+    pub fn of_hunt(store: &Store, hunt: Option<u64>) -> Result<Hunted, Problem> {
+        Self::of_runs(store.runs_of_hunt(hunt)?).ok_or_else(|| no_runs(store))
     }
 
     /// None: there is no run.

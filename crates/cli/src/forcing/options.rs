@@ -12,7 +12,9 @@ use unpick_run_store::Store;
 use unpick_runner::{Condition, Judge};
 
 use super::{Forcing, Hunted};
+use crate::kept_findings;
 use crate::quantities::duration;
+use crate::store_folder::store_folder;
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 
@@ -89,8 +91,11 @@ pub struct ForcedProgram {
     #[command(flatten)]
     judge: JudgeOptions,
     /// Folder that holds the runs of the hunt
-    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder())]
+    #[arg(long, value_name = "DIR", default_value_os_t = Store::default_folder(), value_parser = store_folder())]
     pub store: PathBuf,
+    /// The hunt, by the number of its first run (see unpick hunts); without it, the latest in which a run failed
+    #[arg(long, value_name = "N", conflicts_with_all = ["deadlock", "race"])]
+    pub hunt: Option<u64>,
     /// Another program and its arguments than the hunt's; it must be the same build
     #[arg(last = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
@@ -98,7 +103,12 @@ pub struct ForcedProgram {
 
 impl ForcedProgram {
     pub fn forcing(&self) -> Result<Forcing, Problem> {
-        let hunted = Hunted::of_store(&Store::at(&self.store))?;
+        self.forcing_of(kept_findings::meant(&self.store, self.hunt))
+    }
+
+    /// Run as in this hunt; without a number, as in the last one.
+    pub fn forcing_of(&self, hunt: Option<u64>) -> Result<Forcing, Problem> {
+        let hunted = Hunted::of_hunt(&Store::at(&self.store), hunt)?;
         Forcing::new(&self.store, &hunted, &self.judge, &self.command)
     }
 

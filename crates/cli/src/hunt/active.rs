@@ -22,8 +22,8 @@ use crate::forcing::{Forcing, Hunted, JudgeOptions, PlanOptions};
 use crate::hints;
 use crate::hunt::course::Course;
 use crate::hunt::torn::{torn_orders, woven};
+use crate::kept_findings;
 use crate::reproduce::Tally;
-use crate::show::{self, FINDINGS_FILE};
 use crate::supported::Guidance;
 
 /// Of an order that comes about.
@@ -69,8 +69,9 @@ impl Trial {
         if let Some(guidance) = guidance {
             guidance.sort_orders(&mut orders);
         }
+        let hunt = runs.first().and_then(|run| run.info.hunt);
         let (earlier, found_earlier) =
-            if resume { tried_earlier(store) } else { Default::default() };
+            if resume { tried_earlier(store, hunt) } else { Default::default() };
         orders.retain(|order| !earlier.iter().any(|tried| tried.is_of(order)));
         let mut active = Active { remaining: (orders.len() + unnamed) as u32, ..Active::default() };
         earlier.into_iter().for_each(|order| active.add(order));
@@ -217,9 +218,9 @@ fn tried(order: &Finding, steps: &[String], tally: &Tally) -> TriedOrder {
 }
 
 /// What the hunt has tried before it was resumed, and found by that.
-fn tried_earlier(store: &Store) -> (Vec<TriedOrder>, Vec<Finding>) {
+fn tried_earlier(store: &Store, hunt: Option<u64>) -> (Vec<TriedOrder>, Vec<Finding>) {
     // Without findings nothing was tried.
-    let Ok(findings) = show::read(&store.folder().join(FINDINGS_FILE)) else {
+    let Ok(findings) = kept_findings::read(store.folder(), hunt) else {
         return Default::default();
     };
     let forced = findings.findings.into_iter().filter(|one| one.origin == Origin::Forced);

@@ -5,17 +5,17 @@
 use serde_json::json;
 use unpick_findings::{Active, Findings, HangGroup, Origin};
 use unpick_problem::{Problem, exit};
-use unpick_recording::RunOptions;
 use unpick_run_store::StoredRun;
-use unpick_runner::{Rate, Rates};
+use unpick_runner::Rate;
 
 use crate::contradiction::contradiction;
 use crate::dump::printable;
 use crate::hunt::budget::{Counts, Enough};
 use crate::hunt::course::{Course, Ended};
+use crate::hunt::rates::DelayRates;
 use crate::quantities;
 use crate::record::store_option;
-use crate::repeat::{delays, repeat_command};
+use crate::repeat::repeat_command;
 
 /// The exit code of a hunt.
 pub fn exit_code(course: &Course<'_>, findings: Option<&Findings>) -> u8 {
@@ -67,7 +67,9 @@ pub fn lines(
 ) -> Vec<String> {
     let counts = course.counts();
     let mut lines = vec![counted(counts, ended)];
-    lines.extend(rates(&course.rates()));
+    let kinds = findings.and_then(unpick_report::kinds_of_failures);
+    lines.extend(kinds.map(|kinds| format!("failures: {kinds}")));
+    lines.extend(DelayRates::of(course).text());
     lines.extend(course.unusable().lines());
     if course.incomplete() > 0 {
         lines.push(format!(
@@ -128,22 +130,6 @@ fn hung(findings: &Findings, store: &str) -> Vec<String> {
         format!("run {example_run}{others} hung: {sentence}; all threads: unpick show{store} --run {example_run}")
     });
     lines.map(|line| printable(&line)).collect()
-}
-
-/// How the failure rate changed against no delays.
-fn rates(rates: &Rates) -> Option<String> {
-    let text = |rate: &Rate| format!("{} of {}", rate.failed, rate.runs);
-    if rates.delayed.runs == 0 {
-        return None;
-    }
-    let mut line =
-        format!("failed without delays: {}, with: {}", text(&rates.plain), text(&rates.delayed));
-    if let Some((best, rate)) = &rates.best {
-        let mut options = RunOptions::default();
-        best.put_into(&mut options);
-        line += &format!(", most with{}: {}", delays(&options), text(rate));
-    }
-    Some(line)
 }
 
 fn nothing_usable(course: &Course<'_>, ended: Ended, store: &str, again: &str) -> Vec<String> {
@@ -257,7 +243,7 @@ pub fn json_line(
     code: u8,
 ) -> String {
     let counts = course.counts();
-    let rates = course.rates();
+    let rates = DelayRates::of(course);
     let rate = |rate: &Rate| json!({ "failed": rate.failed, "runs": rate.runs });
     let line = json!({
         "event": "end",

@@ -8,17 +8,6 @@ use unpick_findings::Findings;
 use unpick_problem::Problem;
 
 use super::is_stdout;
-use crate::show::FINDINGS_FILE;
-
-/// Puts findings into a store, in place of those there.
-pub fn store_findings(store: &Path, findings: &Findings) -> Result<(), Problem> {
-    // In one step: another hunt of this store may end at the same time.
-    let unfinished = format!("{FINDINGS_FILE}.unfinished-{}", std::process::id());
-    let unfinished = store.join(unfinished);
-    write_file(&unfinished, &(findings.to_json() + "\n"))?;
-    let file = store.join(FINDINGS_FILE);
-    fs::rename(&unfinished, &file).map_err(|error| cannot_write(&file, &error))
-}
 
 /// Writes findings as JSON to a file; `-` is standard output.
 pub fn write_findings(file: &Path, findings: &Findings) -> Result<(), Problem> {

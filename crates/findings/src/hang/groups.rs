@@ -106,6 +106,8 @@ impl Findings {
         let formula = formula.to_owned();
         Findings {
             schema: SCHEMA.to_owned(),
+            hunt: None,
+            failures: Vec::new(),
             runs,
             formula,
             findings: Vec::new(),

@@ -151,6 +151,7 @@ impl Pin<'_> {
             early: false,
             held_back: false,
             oracle: self.subject.oracle.clone(),
+            tried: None,
             steps,
         }
     }

@@ -20,6 +20,7 @@ use unpick_recording::RunInfo;
 
 use super::manifest::{FORM, Manifest};
 use super::piece::Piece;
+use crate::marked::mark;
 
 /// A store that is complete, but not yet where it is to be.
 #[derive(Debug)]
@@ -81,7 +82,9 @@ fn make_aside(goal: &Path) -> Result<PathBuf, Problem> {
         Some(parent) => fs::create_dir_all(parent).and_then(|()| fs::create_dir(&aside)),
         None => fs::create_dir(&aside),
     };
-    made.map(|()| aside).map_err(|error| cannot_write(goal, &error))
+    made.inspect(|()| mark(&aside))
+        .map(|()| aside.clone())
+        .map_err(|error| cannot_write(goal, &error))
 }
 
 /// An archive that is being read.
