@@ -26,6 +26,12 @@ pub trait Knowledge {
         false
     }
 
+    /// Whether accesses at a site are made by code whose synchronisation is not recorded: all that is seen of it are its calls of functions that
+    /// are intercepted. What orders such an access cannot be told, so it is no evidence of a race.
+    fn is_unseen_code(&self, _site: Site) -> bool {
+        false
+    }
+
     /// Whose state accesses at a site are to. State of a library is no variable of the user's: who takes a lock or drops an `Arc`
     /// before whom says nothing that the accesses around it do not say, and locks of C are no accesses at all.
     fn state_of(&self, _site: Site) -> State {

@@ -14,11 +14,13 @@
 //! - neither: A2 is of a thread that is created after the one and joined before the other, and so always between.
 //! - what lockset alone finds is held against the firm order (`firmness`).
 
+mod activations;
 mod correlations;
 mod firmness;
 mod mined;
 mod names;
 mod trace;
+mod units;
 
 use rustc_hash::FxHashMap;
 use unpick_events::Site;
@@ -30,8 +32,9 @@ pub use correlations::{AccessType, Correlations, Rule};
 pub use mined::{MinedPair, Mining, mine};
 pub(crate) use names::{is_called, is_field, parts_of};
 pub(crate) use trace::LARGEST_OBJECT;
+use trace::Trace;
 pub use trace::{Held, Tracked};
-use trace::{Trace, Unit};
+use units::Unit;
 
 /// Two accesses that belong together, and one of another thread that can come between.
 #[derive(Debug, Clone)]

@@ -296,3 +296,65 @@ fn variables_that_share_critical_sections_belong_together() {
     assert_eq!((pairs[0].variables, pairs[0].support), ([0, 1], 3));
     assert_eq!(pairs_with(4), []);
 }
+
+/// Of the thread's calls, so many were not left.
+fn returned_to(mut trace: Trace, thread: u16, kept: u64) -> Trace {
+    let calls = Draft::new(Kind::Calls).object(kept).unstamped();
+    trace.0.write(ThreadId(thread), calls);
+    trace
+}
+
+/// Writes one variable, then `between`, then the other one, each under the lock that both threads use.
+fn in_two_sections(between: impl FnOnce(Trace) -> Trace) -> Trace {
+    let trace = Trace::new().access(1, Kind::Write, X, UPDATE, &[WHOLE]);
+    let trace = between(trace).access(1, Kind::Write, Y, UPDATE, &[WHOLE]);
+    trace.unit(2, Kind::Read, LOOK, [&[WHOLE], &[WHOLE]])
+}
+
+#[test]
+fn two_calls_from_the_same_place_are_no_unit() {
+    let one_call = in_two_sections(|trace| trace);
+    assert!(one_call.torn().iter().any(|torn| torn.first.access.thread == ThreadId(1)));
+    let inner_call_returned = in_two_sections(|trace| returned_to(trace, 1, 2));
+    assert_eq!(inner_call_returned.verdicts(), one_call.verdicts());
+    let two_calls = in_two_sections(|trace| returned_to(trace, 1, 1));
+    assert!(two_calls.torn().iter().all(|torn| torn.first.access.thread == ThreadId(2)));
+}
+
+/// As `access`, with where the lock is taken.
+fn access_in_section(trace: Trace, at: u64, section: u32) -> Trace {
+    let mut trace = trace;
+    let acquire = Draft::new(Kind::Acquire).object(WHOLE).site(section).context(UPDATE);
+    trace.0.write(ThreadId(1), acquire);
+    trace.access(1, Kind::Write, at, UPDATE, &[]).event(1, Kind::Release, WHOLE)
+}
+
+#[test]
+fn two_executions_of_one_critical_section_are_no_unit() {
+    for (second, is_unit) in [(0x901, true), (0x900, false)] {
+        let trace = access_in_section(Trace::new(), X, 0x900);
+        let trace = access_in_section(trace, Y, second);
+        let torn = trace.unit(2, Kind::Read, LOOK, [&[WHOLE], &[WHOLE]]).torn();
+        let has_unit = torn.iter().any(|torn| torn.first.access.thread == ThreadId(1));
+        assert_eq!(has_unit, is_unit);
+    }
+}
+
+/// A caller of `UPDATE` and `LOOK`; if `keeps_both`, one call of `UPDATE` accesses both variables.
+fn two_callees(keeps_both: bool) -> Trace {
+    let mut trace = Trace::new();
+    if keeps_both {
+        trace = trace.unit(1, Kind::Write, UPDATE, [&[], &[]]);
+        trace = returned_to(trace, 1, 1);
+    }
+    let trace = trace.access(1, Kind::Write, X, UPDATE, &[WHOLE]);
+    let trace = returned_to(trace, 1, 1).access(1, Kind::Write, Y, LOOK, &[WHOLE]);
+    trace.access(2, Kind::Write, X, ELSEWHERE, &[WHOLE])
+}
+
+#[test]
+fn who_calls_a_function_that_keeps_both_variables_by_itself_merely_uses_it() {
+    let unlocked = |torn: &TornUnit| !torn.first.locks.is_empty();
+    assert!(two_callees(false).torn().iter().any(unlocked));
+    assert!(!two_callees(true).torn().iter().any(unlocked));
+}

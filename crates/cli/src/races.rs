@@ -45,7 +45,7 @@ pub const HELP: &str = "\
 Two detectors look at every access to memory that threads share. Happens-before reports accesses that no lock, condition, barrier, semaphore,
 once, thread start or join, atomic or fence orders. Lockset reports memory that no single lock protects every time: it also sees what this run
 happened to order, by which thread came to a lock first. What both find comes first. What only lacks a lock, and is ordered by other means, or by
-what is handed over under one, is listed apart and is no race; --detector lockset counts it too.
+what is handed over under one, is no race: --all lists it apart, --detector lockset counts it too.
 
 Without a program the last full run of the store is looked at (unpick record --full), or those that are named by --run.
 
@@ -82,6 +82,9 @@ pub struct Races {
     /// Report what this detector finds only: happens-before or lockset
     #[arg(long, value_name = "NAME", value_parser = detector)]
     detector: Option<RaceDetector>,
+    /// List also what only lacks a lock in common, and is synchronized by other means
+    #[arg(long)]
+    all: bool,
     /// A full run of the store, by its number; may be given several times
     #[arg(long, value_name = "RUN", conflicts_with = "command")]
     run: Vec<u64>,
@@ -248,7 +251,7 @@ impl Races {
         if !report.races.is_empty() {
             text += &format!("\n{}\n", unpick_report::races(&report.races, &style));
         }
-        if !report.ordered.is_empty() {
+        if self.all && !report.ordered.is_empty() {
             let ordered = unpick_report::ordered(&report.ordered, report.races.len(), &style);
             text += &format!("\n{ordered}\n");
         }
@@ -260,7 +263,7 @@ impl Races {
 
     fn summary(&self, looked: &Looked, report: &Report, correlated: &Correlated) -> String {
         let mut text = format!(
-            "{}{}{} in {}: {} of {} looked at\n",
+            "{}{} in {}: {} of {} looked at\n",
             match report.races.len() {
                 0 => "no race".to_owned(),
                 count => counted(count as u64, "race"),
@@ -269,14 +272,16 @@ impl Races {
                 0 => String::new(),
                 count => format!(", {}", counted(count as u64, "possible deadlock")),
             },
-            match report.ordered.len() {
-                0 => String::new(),
-                count => format!(", {count} ordered without a lock in common"),
-            },
             counted(looked.runs.len() as u64, "run"),
             counted(looked.events(), "event"),
             counted(looked.threads(), "thread")
         );
+        if !self.all && !report.ordered.is_empty() {
+            let count = counted(report.ordered.len() as u64, "pair");
+            text += &format!(
+                "{count} synchronized without a common lock, not races: --all lists them\n"
+            );
+        }
         for remark in looked.remarks(correlated) {
             text += &format!("{remark}\n");
         }

@@ -33,7 +33,14 @@ fn what_is_posted_or_handed_over_is_told_apart_from_races_with_what_orders_it() 
 
         let told = scene.unpick(&["races", "--", "./account", mode]);
         assert_eq!(told.code, Some(0));
-        for part in ["no race, 1 ordered without a lock in common", "no races as they are", "1. "] {
+        assert!(
+            told.stdout.contains("1 pair synchronized without a common lock"),
+            "{}",
+            told.stdout
+        );
+        assert!(!told.stdout.contains("1. "), "{}", told.stdout);
+        let told = scene.unpick(&["races", "--all", "--", "./account", mode]);
+        for part in ["no race in 1 run", "Synchronized without a common lock", "1. "] {
             assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
         }
         let explained = scene.unpick(&["races", "--explain", "1"]);

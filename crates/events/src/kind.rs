@@ -103,6 +103,9 @@ kinds! {
     /// context = where it was allocated; then two words: its size, and the allocating thread
     /// in the low 32 bits with the serial number of the allocation in the high ones.
     Block = 56,
+    /// In full recordings, before an access: functions were entered since the thread's last one. `object` = how many of the calls
+    /// that it was in then, counted from the outermost one, it has not left.
+    Calls = 57,
     /// Memory whose life is over (stack of frames that are gone, or a mapping): `object` = lowest address, then one word:
     /// its length.
     StackGone = 58,

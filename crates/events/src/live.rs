@@ -22,3 +22,5 @@ pub const CALL_SITE_AT: usize = 8;
 pub const BOTTOM: u64 = u64::MAX;
 /// A thread has no more frames than this.
 pub const MOST_FRAMES: usize = 1 << 15;
+/// A context spells out at most this many innermost calls.
+pub const MAX_SPELLED: usize = 64;

@@ -68,6 +68,20 @@ impl CodeNames {
         address.map_or(Whose::Unknown, |address| whose(&loaded.symbols.place(address)))
     }
 
+    /// Whether what was recorded at a return address was done by code of Rust that is delivered compiled, without hooks.
+    pub fn is_by_delivered_code(&self, module: &CodeModule, offset: u64) -> bool {
+        let mut loaded = self.loaded();
+        let address = loaded.address(module, offset);
+        address.is_some_and(|address| loaded.symbols.is_by_delivered_code(address))
+    }
+
+    /// Whether a return address is inside such code.
+    pub fn is_in_delivered_code(&self, module: &CodeModule, offset: u64) -> bool {
+        let mut loaded = self.loaded();
+        let address = loaded.address(module, offset);
+        address.is_some_and(|address| loaded.symbols.is_in_delivered_code(address))
+    }
+
     /// The source files that the user wrote and a module was made of.
     pub fn own_sources(&self, module: &CodeModule) -> BTreeSet<PathBuf> {
         let mut loaded = self.loaded();

@@ -11,7 +11,7 @@ use unpick_analyses::interleaving_patterns::{CodeModule, code_module, module_at}
 use unpick_analyses::locks_held::{LockChange, recorded_change};
 use unpick_analyses::{Knowledge, State};
 use unpick_events::Site;
-use unpick_recording::{AccessKind, Action, Event, Module, Recording};
+use unpick_recording::{AccessKind, Action, Event, LockKind, Module, Recording};
 use unpick_symbols::{LockStep, Whose};
 
 use crate::code_names::CodeNames;
@@ -24,12 +24,16 @@ pub struct KnownRecording<'r> {
     addresses: RefCell<HashMap<Site, Option<u64>>>,
     lock_steps: RefCell<HashMap<Site, Option<LockStep>>>,
     states: RefCell<HashMap<Site, State>>,
+    delivered: RefCell<HashMap<Site, bool>>,
+    /// Where code without hooks takes locks for itself.
+    own_locks: RefCell<HashMap<Site, bool>>,
 }
 
 impl<'r> KnownRecording<'r> {
     pub fn new(recording: &'r Recording, names: &'r CodeNames) -> KnownRecording<'r> {
         let (addresses, lock_steps, states) = Default::default();
-        KnownRecording { recording, names, addresses, lock_steps, states }
+        let (delivered, own_locks) = Default::default();
+        KnownRecording { recording, names, addresses, lock_steps, states, delivered, own_locks }
     }
 
     /// Sources of the program that were compiled without hooks although others were compiled with: what they do is not seen.
@@ -90,6 +94,23 @@ impl<'r> KnownRecording<'r> {
         Some((code_module(module), address.wrapping_sub(module.bias)))
     }
 
+    /// Whether code without hooks takes a lock of Rust for itself: it gives it back by an atomic access that is not seen, so
+    /// its thread would hold the lock for ever.
+    fn is_lock_of_unseen_code(&self, event: &Event<'_>) -> bool {
+        if !matches!(event.action, Action::Acquire { flags, .. } if flags.what() == LockKind::Rust)
+        {
+            return false;
+        }
+        let known = self.own_locks.borrow().get(&event.site).copied();
+        known.unwrap_or_else(|| {
+            let place = self.place_of(event.site);
+            let is = place
+                .is_some_and(|(module, offset)| self.names.is_in_delivered_code(&module, offset));
+            self.own_locks.borrow_mut().insert(event.site, is);
+            is
+        })
+    }
+
     fn rust_change(&self, event: &Event<'_>) -> Option<LockChange> {
         let Action::Access { kind, address, flags, .. } = event.action else { return None };
         // Most accesses are none of these, and need no look-up.
@@ -141,7 +162,21 @@ impl Knowledge for KnownRecording<'_> {
         state
     }
 
+    fn is_unseen_code(&self, site: Site) -> bool {
+        if let Some(&known) = self.delivered.borrow().get(&site) {
+            return known;
+        }
+        let place = self.place_of(site);
+        let is =
+            place.is_some_and(|(module, offset)| self.names.is_by_delivered_code(&module, offset));
+        self.delivered.borrow_mut().insert(site, is);
+        is
+    }
+
     fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {
+        if self.is_lock_of_unseen_code(event) {
+            return None;
+        }
         recorded_change(&event.action).or_else(|| self.rust_change(event))
     }
 }

@@ -137,6 +137,11 @@ pub enum Action<'r> {
         /// Tells blocks apart that had the same place.
         serial: u32,
     },
+    /// Functions were entered since the thread's last access.
+    Calls {
+        /// So many of the calls it was in then, from the outermost one, it has not left.
+        kept: u64,
+    },
     StackGone {
         lowest: Address,
         length: u64,
@@ -206,6 +211,7 @@ impl Action<'_> {
             Action::Exec => Kind::Exec,
             Action::Exit { .. } => Kind::Exit,
             Action::Block { .. } => Kind::Block,
+            Action::Calls { .. } => Kind::Calls,
             Action::StackGone { .. } => Kind::StackGone,
             Action::Module { .. } => Kind::Module,
             Action::ModuleGone { .. } => Kind::ModuleGone,

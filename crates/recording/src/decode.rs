@@ -76,6 +76,7 @@ impl<'r> Framed<'r> {
             Kind::Exec => Action::Exec,
             Kind::Exit => Action::Exit { status: object.0 },
             Kind::Block => self.block()?,
+            Kind::Calls => Action::Calls { kept: object.0 },
             Kind::StackGone => {
                 let length = self.word(0)?;
                 Action::StackGone { lowest: object, length: length_at(object, length)? }

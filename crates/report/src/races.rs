@@ -21,7 +21,7 @@ pub fn races(races: &[RaceFinding], style: &Style) -> String {
 /// What only lacks a lock in common: something else orders it. Numbers go on after `races` that are listed before.
 pub fn ordered(ordered: &[RaceFinding], races: usize, style: &Style) -> String {
     let heading =
-        style.paint().heading("Ordered, but without a lock in common: no races as they are");
+        style.paint().heading("Synchronized without a common lock (not reported as races)");
     format!("{heading}\n\n{}", numbered_from(races + 1, ordered, MOST_ORDERED, style))
 }
 

@@ -27,8 +27,7 @@ const _: () = assert!(
 
 /// Deeper calls are not seen; their accesses get the context of the deepest frame that is.
 const MAX_FRAMES: usize = live::MOST_FRAMES;
-/// A context spells out at most this many innermost calls.
-const MAX_SPELLED: usize = 64;
+const MAX_SPELLED: usize = live::MAX_SPELLED;
 /// Contexts a thread remembers having spelled out.
 const REMEMBERED: usize = 1 << 12;
 
@@ -99,6 +98,9 @@ fn new_context(thread: &Thread) -> Context {
     for index in known + 1..frames.len() {
         frames[index].hash = mix(frames[index - 1].hash, frames[index].call_site);
     }
+    if known + 1 < frames.len() {
+        note_entered(thread, known);
+    }
     let hash = frames[frames.len() - 1].hash;
     let slot = &mut remembered(thread)[hash as usize % REMEMBERED];
     if *slot != hash {
@@ -106,6 +108,39 @@ fn new_context(thread: &Thread) -> Context {
         spell_out(thread, hash, frames);
     }
     Context(hash)
+}
+
+/// Frames above the first `kept` are new: they had no hash. In a full recording the next access that is told says so.
+fn note_entered(thread: &Thread, kept: usize) {
+    if thread.recorder.is_full() {
+        let kept_so_far = thread.kept_calls.get().unwrap_or(usize::MAX);
+        thread.kept_calls.set(Some(kept_so_far.min(kept)));
+    }
+}
+
+/// Tells which calls were entered since the last access that was told, if any were: without it, the same line reached twice by the same
+/// calls looks like one activation of its function. The context of the access at hand must have been asked for.
+#[inline]
+pub fn tell_entered(thread: &Thread) {
+    if let Some(kept) = thread.kept_calls.take() {
+        spell_entered(thread, kept);
+    }
+}
+
+#[cold]
+fn spell_entered(thread: &Thread, kept: usize) {
+    let header = Header {
+        kind: Kind::Calls,
+        words: 0,
+        flags: 0,
+        stamp: 0,
+        object: Address(kept as u64),
+        unit: 0,
+        slot: 0,
+        site: Site(0),
+        context: Context(0),
+    };
+    stream::append_remark(thread, header);
 }
 
 fn mix(hash: u32, call_site: u32) -> u32 {

@@ -13,8 +13,9 @@ static OWNERS: [AtomicU16; 1 << 16] = [const { AtomicU16::new(0) }; 1 << 16];
 /// Of a very large stack only this much, from its top, is known.
 const MOST_KNOWN: u64 = 64 << 20;
 
-/// A thread's stack is from `low` to `high`: its bytes begin a new life. The thread is busy.
-pub fn begin(thread: &Thread, low: u64, high: u64, current: u64) {
+/// A thread's stack is from `low` to `high`: its bytes begin a new life, also those above the first frame, where its thread-local variables
+/// are: the C library gives the memory of a thread that has ended to a new one, and nothing of the program's orders the two. The thread is busy.
+pub fn begin(thread: &Thread, low: u64, high: u64) {
     let low = low.max(high.saturating_sub(MOST_KNOWN));
     thread.stack.set((low, high));
     let mut page = low >> 16;
@@ -22,8 +23,7 @@ pub fn begin(thread: &Thread, low: u64, high: u64, current: u64) {
         OWNERS[page as usize & 0xffff].store(thread.number(), Relaxed);
         page += 1;
     }
-    let in_use = current.clamp(low, high);
-    shadow::range::forget(thread, low, in_use - low);
+    shadow::range::forget(thread, low, high - low);
 }
 
 /// The bytes at `address` have become shared. If they are on a stack, the frame must say when it is gone.

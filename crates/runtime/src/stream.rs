@@ -22,6 +22,7 @@ use self::slots::{NO_SLOT, SLOTS, Slot, Story, slot_for};
 pub use self::trails::{Element, follow_trail, leave_trail};
 use self::trails::{NO_TRAIL, TRAILS, Trail};
 use self::write::{append_full, grow_last, note_stamp, write, write_access};
+use crate::frames;
 use crate::thread::Thread;
 
 pub struct Stream {
@@ -109,6 +110,11 @@ pub fn append(thread: &Thread, header: Header, payload: &[u64]) {
     thread.stream.close_accesses();
 }
 
+/// Records what the next access has to be understood by. Accesses that are open can still be lengthened. The thread must be busy.
+pub fn append_remark(thread: &Thread, header: Header) {
+    append_full(thread, header, &[]);
+}
+
 /// An event without further words: short if the same was told before of another object.
 fn append_bare(thread: &Thread, header: &Header) {
     let story = Story::of(header, &Pasts::NONE);
@@ -134,6 +140,7 @@ pub fn append_unstamped(thread: &Thread, told: &Told) {
     if is_read && stream.last_read.get() == (told.site, told.address, thread.hot().time.get()) {
         return;
     }
+    frames::tell_entered(thread);
     append_bare(thread, &Header { unit: told.bytes as u8, ..told.header() });
     stream.close_accesses();
     if is_read {
@@ -163,6 +170,7 @@ pub fn tell(thread: &Thread, told: &Told, past: &Pasts, not_before: u32) -> u32 
     {
         return slot.stamp;
     }
+    frames::tell_entered(thread);
     let long = told.long_word(in_step, step);
     header.stamp = thread.recorder.draw_stamp();
     let Some(long) = write(thread, slot, number, &story, &header, long, past) else {
@@ -224,6 +232,7 @@ impl Told {
 
 /// Records an access with a long list: always alone and in full.
 fn append_with_list(thread: &Thread, told: &Told, past: &[LastAccess]) -> u32 {
+    frames::tell_entered(thread);
     let mut header = told.header();
     header.stamp = thread.recorder.draw_stamp();
     let long = told.is_range().then_some(told.bytes);

@@ -96,6 +96,8 @@ pub struct Thread {
     lowest_shared: AtomicU64,
     highest_shared: AtomicU64,
     pub frames: Cell<*mut Frame>,
+    /// Functions were entered since the last access that was told: as many calls as had not been left until then. Full recordings only.
+    pub kept_calls: Cell<Option<usize>>,
     /// As in the hot fields; for other threads.
     pub last_reads: Cell<LastReads>,
     /// The other id under which the program knows the thread (`pthread_t`).
@@ -335,6 +337,7 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     thread.standing.reset();
     thread.at_place.set(false);
     thread.let_on.set(None);
+    thread.kept_calls.set(None);
     let hot = &thread.resting;
     hot.key.set(number as u32 | cell::SOLE);
     hot.kept.set(if recorder.is_full() || crate::perturb::at_accesses() {

@@ -32,6 +32,7 @@
 
 mod access_text;
 mod debug_info;
+mod delivered;
 mod demangle;
 mod dwarf_units;
 mod elf_file;
@@ -148,6 +149,18 @@ impl Symbols {
     /// Sources that were compiled without hooks although their module has some: what they do is not seen. As far as compilers tell.
     pub fn without_hooks(&self) -> Vec<String> {
         self.modules.iter().flat_map(Module::without_hooks).collect()
+    }
+
+    /// Whether what was recorded at a return address was done by code of Rust that is delivered compiled, without hooks.
+    pub fn is_by_delivered_code(&self, return_address: u64) -> bool {
+        let module = self.module_at(return_address.wrapping_sub(1));
+        module.is_some_and(|module| module.is_by_delivered_code(return_address))
+    }
+
+    /// Whether a return address is inside such code.
+    pub fn is_in_delivered_code(&self, return_address: u64) -> bool {
+        let module = self.module_at(return_address.wrapping_sub(1));
+        module.is_some_and(|module| module.is_in_delivered_code(return_address))
     }
 
     /// The place of the call that returns to `address`. Always an answer: at worst the bare address.

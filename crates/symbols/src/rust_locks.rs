@@ -58,7 +58,7 @@ struct LockType {
     step_of: fn(&str) -> Option<LockStep>,
 }
 
-const LOCK_TYPES: [LockType; 8] = [
+const LOCK_TYPES: [LockType; 10] = [
     LockType {
         path: "std::sys::sync::mutex::futex::Mutex",
         what: "std::sync::Mutex",
@@ -99,6 +99,9 @@ const LOCK_TYPES: [LockType; 8] = [
         what: "lock_api::RawRwLock",
         step_of: of_rwlock,
     },
+    // Functions of such types that are not of the trait, such as those for when somebody has to wait: `RawRwLock::lock_exclusive_slow`.
+    LockType { path: "::RawMutex", what: "lock_api::RawMutex", step_of: of_mutex },
+    LockType { path: "::RawRwLock", what: "lock_api::RawRwLock", step_of: of_rwlock },
 ];
 
 /// The step of a lock that an atomic access at `place` may be: see the rule above.
@@ -172,6 +175,16 @@ fn of_parker(method: &str) -> Option<LockStep> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_lock_does_when_somebody_has_to_wait_is_a_step_too() {
+        let slow = "<dashmap::lock::RawRwLock>::lock_exclusive_slow";
+        assert_eq!(step(&[slow]), Some(("lock_api::RawRwLock", "lock")));
+        assert_eq!(
+            step(&["dashmap::lock::RawRwLock::unlock_shared_slow"]),
+            Some(("lock_api::RawRwLock", "unlock-shared"))
+        );
+    }
 
     fn step(functions: &[&str]) -> Option<(&'static str, &'static str)> {
         let frame = |name: &&str| Frame { function: Some((*name).to_owned()), ..Frame::default() };

@@ -194,6 +194,7 @@ fn is_remark(action: &Action<'_>) -> bool {
     matches!(
         action,
         Action::Block { .. }
+            | Action::Calls { .. }
             | Action::Delay { .. }
             | Action::Fact { .. }
             | Action::KernelThread { .. }

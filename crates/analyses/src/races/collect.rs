@@ -78,7 +78,7 @@ impl Collector {
             [unordered, lockset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))]
         });
         self.left_out += found.iter().map(|pairs| pairs.left_out).sum::<u64>();
-        let [unordered, unlocked] = found.map(RacingPairs::into_pairs);
+        let [unordered, unlocked] = found.map(|pairs| seen_pairs(pairs, knowledge));
         let all = unordered.iter().chain(&unlocked).flat_map(|pair| [&pair.first, &pair.second]);
         let moments = self.moments_of(&mut process, all);
         for pair in &unordered {
@@ -283,6 +283,14 @@ impl Collector {
             events: self.events,
         }
     }
+}
+
+/// The pairs of which both accesses are by code whose synchronisation is recorded.
+fn seen_pairs(pairs: RacingPairs, knowledge: &dyn Knowledge) -> Vec<RacingPair> {
+    let mut pairs = pairs.into_pairs();
+    let is_seen = |access: &RaceAccess| !knowledge.is_unseen_code(access.site);
+    pairs.retain(|pair| is_seen(&pair.first) && is_seen(&pair.second));
+    pairs
 }
 
 /// Whether an access can have been made earlier than is told.

@@ -1,23 +1,20 @@
-//! The accesses to correlated variables of one recording, and which of a thread belong together.
-//!
-//! A unit is an access to one variable of a rule and the next to the other one, by a thread that is still in the same function, or in one
-//! that it called, or in the next that their caller called. Accesses to the same variable in a row count as one; each row is in one unit.
+//! The accesses to correlated variables of one recording: when, under which locks and in which activation each was made.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use unpick_events::{Past, Site, ThreadId};
+use unpick_events::{Context, Past, Site, ThreadId};
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Action, Event, Recording};
 
+use super::activations::{Activation, Activations};
 use super::correlations::Correlations;
+use super::units::{Unit, Units};
 use crate::knowledge::Knowledge;
 use crate::locks_held::{LockChange, Moment, locks_held};
 use crate::races::{Lives, RaceAccess, stretches};
 use crate::races_happens_before::{ThreadClocks, VectorClock};
 
-/// What is further apart in a thread does not belong together: so many of its events.
-const LARGEST_DISTANCE: u64 = 1000;
 /// Static variables further apart than this are of different objects.
 pub const LARGEST_OBJECT: u64 = 4096;
 /// So many accesses of a thread at a site are kept.
@@ -29,12 +26,23 @@ pub struct Held {
     pub lock: u64,
     pub shared: bool,
     pub acquisition: u64,
+    /// Where it was taken; 0: not known.
+    pub site: Site,
+    pub context: Context,
 }
 
 impl Held {
     /// Whether who holds this one keeps out who holds the other: two readers do not.
     pub fn excludes(&self, other: &Held) -> bool {
         self.lock == other.lock && !(self.shared && other.shared)
+    }
+
+    /// Whether the other is of a later execution of the same critical section: the same code has taken the same lock again.
+    pub fn is_taken_again_by(&self, later: &Held) -> bool {
+        let taken_at = |held: &Held| (held.lock, held.site, held.context);
+        self.acquisition != later.acquisition
+            && self.site != Site(0)
+            && taken_at(self) == taken_at(later)
     }
 }
 
@@ -50,6 +58,8 @@ pub struct Tracked {
     /// By all that synchronises, and by creations and joins alone.
     order: Dated,
     segment: Dated,
+    /// None: the calls that led to it are not known.
+    pub activation: Option<Activation>,
     /// It belongs together with another one.
     pub in_unit: bool,
 }
@@ -85,14 +95,6 @@ impl Tracked {
     }
 }
 
-/// Two accesses of a thread that belong together, in the order it made them: their numbers, and that of the rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
-    pub first: usize,
-    pub second: usize,
-    pub rule: usize,
-}
-
 /// What is kept of a recording.
 #[derive(Debug, Default)]
 pub struct Trace {
@@ -114,14 +116,17 @@ impl Trace {
             segments: Dating::default(),
             lives: Lives::default(),
             held: FxHashMap::default(),
-            rows: FxHashMap::default(),
+            activations: Activations::default(),
+            units: Units::default(),
             kept: FxHashMap::default(),
             pasts: BTreeMap::new(),
             trace: Trace::default(),
         };
         recording.events().for_each(|event| tracer.take_in(&event, knowledge));
         tracer.find_locks_of_pasts(knowledge);
-        tracer.trace
+        let Tracer { units, mut trace, .. } = tracer;
+        trace.units = units.finish(&mut trace.accesses);
+        trace
     }
 
     /// Whether an access comes before another in this run.
@@ -139,26 +144,6 @@ impl Trace {
     }
 }
 
-/// Accesses of a thread to one variable of a rule in a row.
-#[derive(Debug, Clone, Copy)]
-struct Row {
-    variable: u32,
-    last_read: Option<usize>,
-    last_write: Option<usize>,
-    ordinal: u64,
-    /// What this row is the second part of.
-    follows: Option<Follows>,
-}
-
-/// The row before, of the other variable.
-#[derive(Debug, Clone, Copy)]
-struct Follows {
-    last_read: Option<usize>,
-    last_write: Option<usize>,
-    /// A unit was made of both.
-    is_told: bool,
-}
-
 struct Tracer<'r> {
     recording: &'r Recording,
     correlations: &'r Correlations,
@@ -166,8 +151,8 @@ struct Tracer<'r> {
     segments: Dating,
     lives: Lives,
     held: FxHashMap<ThreadId, Vec<Held>>,
-    /// By thread and rule.
-    rows: FxHashMap<(ThreadId, usize), Row>,
+    activations: Activations,
+    units: Units,
     /// How many accesses of a thread at a site there were.
     kept: FxHashMap<(ThreadId, Site), u32>,
     /// Accesses that have no event: when they were made, and their numbers. Several events may tell of one.
@@ -202,6 +187,7 @@ impl Dating {
 impl Tracer<'_> {
     fn take_in(&mut self, event: &Event<'_>, knowledge: &dyn Knowledge) {
         self.lives.ended_by(event);
+        self.activations.observe(event);
         self.order.clocks.acquire(event, knowledge);
         self.segments.clocks.meet(event);
         self.change_locks(event, knowledge);
@@ -227,7 +213,8 @@ impl Tracer<'_> {
         let last = |held: &[Held], lock: u64| held.iter().rposition(|one| one.lock == lock);
         match change {
             LockChange::Taken { lock, shared, .. } => {
-                held.push(Held { lock: lock.0, shared, acquisition: event.ordinal });
+                let Event { site, context, ordinal: acquisition, .. } = *event;
+                held.push(Held { lock: lock.0, shared, acquisition, site, context });
             }
             LockChange::Released { lock } => {
                 last(held, lock.0).map(|at| held.remove(at));
@@ -258,10 +245,18 @@ impl Tracer<'_> {
         };
         self.pasts.insert(key, self.trace.accesses.len());
         let block = self.lives.block_at(address);
-        let (locks, in_unit) = (Vec::new(), false);
-        let tracked =
-            Tracked { access, variable, address, length, block, locks, order, segment, in_unit };
-        self.trace.accesses.push(tracked);
+        self.trace.accesses.push(Tracked {
+            access,
+            variable,
+            address,
+            length,
+            block,
+            locks: Vec::new(),
+            order,
+            segment,
+            activation: None,
+            in_unit: false,
+        });
     }
 
     /// A lock that was held at any moment at which the access can have been made may keep it out.
@@ -281,6 +276,8 @@ impl Tracer<'_> {
                 lock: held.lock.0,
                 shared: held.shared,
                 acquisition: held.acquisition,
+                site: held.site,
+                context: held.context,
             });
             self.trace.accesses[number].locks.extend(held);
         }
@@ -295,6 +292,7 @@ impl Tracer<'_> {
         *kept += 1;
         let Some((address, length)) = stretches(event).next() else { return };
         let number = self.trace.accesses.len();
+        let activation = self.activations.of(self.recording, event);
         let tracked = Tracked {
             access: RaceAccess::of_event(event, kind, flags),
             variable,
@@ -304,95 +302,11 @@ impl Tracer<'_> {
             locks: self.held.get(&event.thread).cloned().unwrap_or_default(),
             order: self.order.date(event.thread, &mut self.trace.clocks),
             segment: self.segments.date(event.thread, &mut self.trace.clocks),
+            activation,
             in_unit: false,
         };
         self.trace.accesses.push(tracked);
-        for rule in 0..self.correlations.rules.len() {
-            if self.correlations.rules[rule].partner_of(variable).is_some() {
-                self.go_on(rule, number, event.ordinal);
-            }
-        }
+        let Tracer { units, trace, correlations, .. } = self;
+        units.observe(&trace.accesses, number, event.ordinal, correlations);
     }
-
-    /// An access goes on with a row, begins the second row of a unit, or something new.
-    fn go_on(&mut self, rule: usize, number: usize, ordinal: u64) {
-        let Tracked { access, variable, .. } = self.trace.accesses[number];
-        let key = (access.thread, rule);
-        let writes = access.writes();
-        let own = |is: bool| is.then_some(number);
-        let new = Row {
-            variable,
-            last_read: own(!writes),
-            last_write: own(writes),
-            ordinal,
-            follows: None,
-        };
-        let row = match self.rows.get(&key).copied() {
-            Some(row) if row.variable == variable => Row {
-                last_read: new.last_read.or(self.still_there(row.last_read, number)),
-                last_write: new.last_write.or(self.still_there(row.last_write, number)),
-                ordinal,
-                ..row
-            },
-            Some(row)
-                if row.follows.is_none() && self.belong_together(&row, number, ordinal, rule) =>
-            {
-                let Row { last_read, last_write, .. } = row;
-                Row { follows: Some(Follows { last_read, last_write, is_told: false }), ..new }
-            }
-            _ => new,
-        };
-        let row = self.tell_unit(rule, row, number);
-        self.rows.insert(key, row);
-    }
-
-    /// Of a row the last read and the last write are kept, but not if they are of two objects.
-    fn still_there(&self, known: Option<usize>, number: usize) -> Option<usize> {
-        let address = self.trace.accesses[number].address;
-        known.filter(|&known| self.trace.accesses[known].address == address)
-    }
-
-    fn belong_together(&self, row: &Row, number: usize, ordinal: u64, rule: usize) -> bool {
-        let Some(before) = row.last_write.max(row.last_read) else { return false };
-        let (one, other) = (&self.trace.accesses[before], &self.trace.accesses[number]);
-        let stacks = self.recording.stacks();
-        let calls = [one, other].map(|access| stacks.get(access.access.context));
-        let [Some(one_calls), Some(other_calls)] = calls else { return false };
-        let is_one_object =
-            !self.correlations.rules[rule].of_one_object || one.is_of_same_object(other);
-        is_one_object
-            && ordinal - row.ordinal <= LARGEST_DISTANCE
-            && are_in_one_function(one_calls, other_calls)
-    }
-
-    /// Makes a unit of both rows as soon as accesses are there that the rule is about.
-    fn tell_unit(&mut self, rule: usize, mut row: Row, number: usize) -> Row {
-        let Some(follows) = row.follows.as_mut().filter(|follows| !follows.is_told) else {
-            return row;
-        };
-        let firsts = [follows.last_write, follows.last_read];
-        let second = self.trace.accesses[number].clone();
-        let fitting = firsts.into_iter().flatten().find(|&first| {
-            let first = &self.trace.accesses[first];
-            let side = |access: &Tracked| (access.variable, access.access.writes());
-            self.correlations.rules[rule].fits([side(first), side(&second)])
-        });
-        for part in firsts.into_iter().flatten().chain([number]) {
-            self.trace.accesses[part].in_unit = true;
-        }
-        if let Some(first) = fitting {
-            follows.is_told = true;
-            self.trace.units.push(Unit { first, second: number, rule });
-        }
-        row
-    }
-}
-
-/// Whether two places, by the calls that led there, are in one function or in functions that it called.
-fn are_in_one_function(one: &[Site], other: &[Site]) -> bool {
-    let caller = |calls: &[Site]| calls.len().saturating_sub(1);
-    one == other
-        || one == &other[..caller(other)]
-        || other == &one[..caller(one)]
-        || one.len() == other.len() && one[..caller(one)] == other[..caller(other)]
 }

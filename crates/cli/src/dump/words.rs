@@ -182,6 +182,7 @@ pub fn details_of(action: &Action<'_>) -> Vec<(&'static str, Detail)> {
             vec![("kernel_id", Number(id.into())), ("calls", Address(calls.0))]
         }
         Action::ConditionWait { mutex, .. } => vec![("mutex", Address(mutex.0))],
+        Action::Calls { kept } => vec![("kept", Number(kept))],
         Action::Fork { child } => vec![("child", Number(child.into()))],
         Action::Forked { parent, parent_stamp } => {
             vec![("parent", Number(parent.into())), ("parent_stamp", Number(parent_stamp))]

@@ -96,9 +96,8 @@ pub fn tell_kernel_thread(thread: &Thread) {
 }
 
 fn know_stack(thread: &Thread, range: StackRange) {
-    let here = 0_u8;
     if let Some(_busy) = thread.enter() {
-        stack::begin(thread, range.low, range.high, (&raw const here) as u64);
+        stack::begin(thread, range.low, range.high);
     }
 }
 
