@@ -5,6 +5,8 @@ use crate::measured::Measured;
 use crate::statistics::Rate;
 use crate::verdict::{Verdict, verdict};
 
+/// What is not shown to be the cause leads only if it correlates nearly as well as the best.
+const LIKELY_PRIOR: f64 = 0.7;
 /// Priors this close are told apart by one run or two.
 const NEARLY: f64 = 0.05;
 
@@ -40,7 +42,7 @@ impl Decision {
             (measured.ways_tried() > 0).then(|| verdict(&evidence))
         };
         let verdicts: Vec<_> = candidates.iter().zip(&measured).map(own).collect();
-        let leader = leader(candidates, &measured);
+        let leader = leader(candidates, &measured, baseline);
         let judged = measured.into_iter().zip(verdicts).enumerate();
         let judged = judged.map(|(at, (measured, verdict))| Judged {
             measured,
@@ -61,11 +63,16 @@ fn beside(verdict: Verdict, leads: bool) -> Verdict {
 /// The candidate with the largest effect, by its lower bound and the share of failing runs it covers. Where effects cannot be told
 /// apart: the one that correlates best with failure over all runs, experiments included, then the first. To hold a thread anywhere
 /// near a bug can bring it about; but then it is there, too, and in the runs that fail without the order that was forced.
-pub fn leader(candidates: &[Candidate], measured: &[Measured]) -> Option<usize> {
+pub fn leader(candidates: &[Candidate], measured: &[Measured], baseline: Rate) -> Option<usize> {
     let weighted = |at: usize, bound: f64| bound * candidates[at].coverage;
     let lower = |at: usize| weighted(at, measured[at].effect().0);
     let upper = |at: usize| weighted(at, measured[at].effect().1);
-    let able: Vec<usize> = (0..candidates.len()).filter(|&at| is_able(&measured[at])).collect();
+    let best_prior = candidates.iter().map(|candidate| candidate.prior).fold(0.0, f64::max);
+    let is_cause =
+        |at: usize| verdict(&measured[at].evidence(baseline, &candidates[at])) == Verdict::Cause;
+    let is_likely = |at: usize| candidates[at].prior >= LIKELY_PRIOR * best_prior;
+    let able = |&at: &usize| is_able(&measured[at]) && (is_cause(at) || is_likely(at));
+    let able: Vec<usize> = (0..candidates.len()).filter(able).collect();
     let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
     let contenders = able.into_iter().filter(|&at| upper(at) >= best);
     let prior = |at: usize| candidates[at].prior;
@@ -75,10 +82,12 @@ pub fn leader(candidates: &[Candidate], measured: &[Measured]) -> Option<usize> 
 /// Runs with the order that a leader needs: fewer say nothing.
 const MIN_REACHED: u32 = 3;
 
-/// Forced it made the program fail, and not because threads were held.
+/// It makes the program fail, and to prevent it helps. To hold a thread anywhere near a bug often makes a program fail: that alone does not
+/// make an order lead that correlates less than others.
 fn is_able(measured: &Measured) -> bool {
     let (forced, prevented) = measured.best();
     measured.makes_it_fail()
         && forced.reached.runs >= MIN_REACHED
-        && forced.reached.share() > prevented.reached.share()
+        && prevented.reached.runs >= MIN_REACHED
+        && measured.effect().0 > 0.0
 }

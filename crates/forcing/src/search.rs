@@ -206,7 +206,7 @@ impl<E: Experiments> Search<'_, E> {
     fn confirm(&mut self) -> Result<(), E::Error> {
         let wanted = self.settings.rounds[self.settings.rounds.len() - 1];
         // Another one may lead by these runs.
-        while let Some(leader) = leader(&self.candidates, &self.measured) {
+        while let Some(leader) = leader(&self.candidates, &self.measured, self.baseline) {
             let before = self.runs;
             self.force_until(leader, wanted)?;
             self.prevent_until(leader, wanted)?;

@@ -4,7 +4,8 @@
 //! Gives   of the earliest such wait, what threads did, step by step, if that explains it:
 //!         - **overtaken**: the thread waits; another takes the mutex and notifies nobody; only then the one takes it that notified from
 //!           there before, and does not this time: what the other one changed keeps it from seeing that somebody waits;
-//!         - **too early**: another thread notified, and woke nobody; only then the thread began to wait.
+//!         - **too early**: another thread notified, and woke nobody; only then the thread began to wait. If the thread had the mutex already, it
+//!           had looked whether to wait: such a wait is looked for first, then the earliest wait is explained.
 //! Misses  notifications that woke another thread than the one that needed them.
 //! Invents an explanation, where the thread that notified before had another reason not to: forcing the order tells.
 //! Cost    one walk over all events.
@@ -73,10 +74,18 @@ pub fn lost_notification(
         return None;
     }
     let notes = Notes::of(recording, knowledge, seen);
-    // Who began to wait later may only have been left alone by who began before.
     let started = forgotten.iter().filter_map(|one| Some((notes.start_of(one)?, one)));
-    let (start, first) = started.min_by_key(|(start, _)| *start)?;
-    Some((first.thread, notes.explain(start, first)?))
+    let mut started: Vec<(usize, &Forgotten)> = started.collect();
+    started.sort_by_key(|(start, _)| *start);
+    // Idle threads wait as well, often since before: what was missed while a thread was about to wait explains more.
+    let missed =
+        started.iter().find_map(|(start, one)| Some((one.thread, notes.missed(*start, one)?)));
+    // Who began to wait later may only have been left alone by who began before.
+    let earliest = || {
+        let (start, first) = *started.first()?;
+        Some((first.thread, notes.explain(start, first)?))
+    };
+    missed.or_else(earliest)
 }
 
 /// Something that happened to a condition or a mutex.
@@ -150,6 +159,21 @@ impl Notes {
             Some(at) => self.overtaken(start, one, later[0], later[at]),
             None => self.too_early(start, one, *before.last()?),
         }
+    }
+
+    /// Another thread notified after this one had taken the mutex, so that it must have looked whether to wait, and before it waited.
+    fn missed(&self, start: usize, one: &Forgotten) -> Option<Vec<Step>> {
+        let awake = |note: &Note| {
+            note.thread == one.thread
+                && (note.took(one.mutex) || note.what == What::Woke(one.condition))
+        };
+        let since = self.0[..start].iter().rposition(awake)?;
+        let notifies =
+            |note: &Note| note.thread != one.thread && note.what == What::Notified(one.condition);
+        let notified = since + self.0[since..start].iter().rposition(notifies)?;
+        let is_notified_later =
+            self.0[start..].iter().any(|note| note.what == What::Notified(one.condition));
+        if is_notified_later { None } else { self.too_early(start, one, notified) }
     }
 
     fn overtaken(
