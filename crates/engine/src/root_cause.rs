@@ -3,8 +3,8 @@
 //! Takes   findings in the order of their scores, and alternatives to each.
 //! Gives   proposals for `unpick_forcing::decide`, and findings in the order that its decision gives them.
 
-use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin, Runs};
-use unpick_forcing::{Candidate, Decision, Judged, Rate};
+use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin};
+use unpick_forcing::{Candidate, Decision, Judged};
 use unpick_reproduce::confirmation;
 
 /// A candidate for the root cause.
@@ -49,30 +49,13 @@ pub fn repropose(known: &mut Vec<Proposal>, again: Vec<Proposal>, max: usize) {
     }
 }
 
-/// The proposals as the search knows them.
-pub fn candidates(proposals: &[Proposal], runs: &Runs) -> Vec<Candidate> {
-    let of = |Proposal { finding, .. }: &Proposal| Candidate {
-        prior: finding.score,
-        coverage: coverage(finding, runs),
-        observed: observed(finding),
-    };
-    proposals.iter().map(of).collect()
-}
-
-/// The share of the failing runs that have it. What was found by forcing it explains the runs that failed by it.
-fn coverage(finding: &Finding, runs: &Runs) -> f64 {
-    match finding.origin {
+/// The proposals as the search knows them. What was found by forcing it has no score: every run that had it failed.
+pub fn candidates(proposals: &[Proposal]) -> Vec<Candidate> {
+    let agreement = |finding: &Finding| match finding.origin {
         Origin::Forced => 1.0,
-        Origin::Correlated | Origin::Inferred => {
-            f64::from(finding.failed_runs) / f64::from(runs.failed.max(1))
-        }
-    }
-}
-
-/// All runs that had it, and how many of them failed.
-fn observed(finding: &Finding) -> Rate {
-    let failed = finding.failed_runs + finding.in_experiments.failed_runs;
-    Rate::new(failed, failed + finding.passed_runs + finding.in_experiments.passed_runs)
+        Origin::Correlated | Origin::Inferred => finding.score,
+    };
+    proposals.iter().map(|one| Candidate { agreement: agreement(&one.finding) }).collect()
 }
 
 /// Puts verdicts to findings; who leads by the decision comes first, in the place of the finding that it belongs to.

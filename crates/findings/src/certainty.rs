@@ -6,7 +6,9 @@ use crate::confirmed::{Confirmation, Confirmed};
 use crate::finding::Findings;
 
 /// How sure the leading finding, or hang, is the root cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
     /// Experiments have shown it.
@@ -23,12 +25,11 @@ impl Findings {
     pub fn certainty(&self) -> Certainty {
         match self.leading_hang() {
             // What the threads of a hang wait for was seen, not inferred.
-            Some(hang) => hang.confirmed.map_or(Certainty::Likely, of),
-            None => self
-                .findings
-                .first()
-                .and_then(|first| first.confirmed)
-                .map_or_else(Certainty::default, of),
+            Some(hang) => hang.confirmed.map_or(Certainty::Likely, of).min(Certainty::Likely),
+            None => {
+                let first = self.findings.first().and_then(|first| first.confirmed);
+                first.map_or_else(Certainty::default, of)
+            }
         }
     }
 }

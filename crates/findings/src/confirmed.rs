@@ -27,6 +27,19 @@ pub struct Confirmed {
     pub verdict: Confirmation,
 }
 
+impl Confirmed {
+    /// Of a hang: what its threads waited for was observed. A forced order that did no harm was another instance of it, and refutes
+    /// nothing.
+    #[must_use]
+    pub fn of_observed(self) -> Confirmed {
+        let verdict = match self.verdict {
+            Confirmation::Refuted => Confirmation::NotReproduced,
+            verdict => verdict,
+        };
+        Confirmed { verdict, ..self }
+    }
+}
+
 /// What an order has to do with the failure, by experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -6,7 +6,7 @@ use crate::statistics::Rate;
 use crate::verdict::{Verdict, verdict};
 
 /// What is not shown to be the cause leads only if it correlates nearly as well as the best.
-const LIKELY_PRIOR: f64 = 0.7;
+const LIKELY: f64 = 0.7;
 /// Priors this close are told apart by one run or two.
 const NEARLY: f64 = 0.05;
 
@@ -60,23 +60,23 @@ fn beside(verdict: Verdict, leads: bool) -> Verdict {
     }
 }
 
-/// The candidate with the largest effect, by its lower bound and the share of failing runs it covers. Where effects cannot be told
+/// The candidate with the largest effect, by its lower bound and how well it agrees with failing over all runs. Where effects cannot be told
 /// apart: the one that correlates best with failure over all runs, experiments included, then the first. To hold a thread anywhere
 /// near a bug can bring it about; but then it is there, too, and in the runs that fail without the order that was forced.
 pub fn leader(candidates: &[Candidate], measured: &[Measured], baseline: Rate) -> Option<usize> {
-    let weighted = |at: usize, bound: f64| bound * candidates[at].coverage;
+    let weighted = |at: usize, bound: f64| bound * candidates[at].agreement;
     let lower = |at: usize| weighted(at, measured[at].effect().0);
     let upper = |at: usize| weighted(at, measured[at].effect().1);
-    let best_prior = candidates.iter().map(|candidate| candidate.prior).fold(0.0, f64::max);
+    let best_agreement = candidates.iter().map(|candidate| candidate.agreement).fold(0.0, f64::max);
     let is_cause =
         |at: usize| verdict(&measured[at].evidence(baseline, &candidates[at])) == Verdict::Cause;
-    let is_likely = |at: usize| candidates[at].prior >= LIKELY_PRIOR * best_prior;
+    let is_likely = |at: usize| candidates[at].agreement >= LIKELY * best_agreement;
     let able = |&at: &usize| is_able(&measured[at]) && (is_cause(at) || is_likely(at));
     let able: Vec<usize> = (0..candidates.len()).filter(able).collect();
     let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
     let contenders = able.into_iter().filter(|&at| upper(at) >= best);
-    let prior = |at: usize| candidates[at].prior;
-    contenders.reduce(|best, at| if prior(at) > prior(best) + NEARLY { at } else { best })
+    let agreement = |at: usize| candidates[at].agreement;
+    contenders.reduce(|best, at| if agreement(at) > agreement(best) + NEARLY { at } else { best })
 }
 
 /// Runs with the order that a leader needs: fewer say nothing.

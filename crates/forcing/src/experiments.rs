@@ -26,7 +26,7 @@ pub struct Observation {
 pub trait Experiments {
     type Error;
 
-    /// Looks at the candidates again, in the light of all runs that were made: priors may change, and new candidates may follow
+    /// Looks at the candidates again, in the light of all runs that were made: agreements may change, and new candidates may follow
     /// the known ones, which keep their places.
     fn reconsider(&mut self, known: Vec<Candidate>) -> Result<Vec<Candidate>, Self::Error>;
 

@@ -1,6 +1,6 @@
 //! Decides by experiment which candidate order is the root cause of a failure: statistics propose, experiments decide.
 //!
-//! Takes   candidates, each with a prior from the runs of a hunt, and `Experiments`: the program, run once with the order of a
+//! Takes   candidates, each with how well it agrees with failing in the runs of a hunt, and `Experiments`: the program, run once with the order of a
 //!         candidate forced, prevented, or neither.
 //! Gives   a `Decision`: what was measured of each candidate, its verdict, and which one leads.
 //! Misses  a root cause that is not among the candidates, or whose order cannot be forced.

@@ -99,9 +99,12 @@ impl Measured {
 
     pub fn evidence(&self, baseline: Rate, candidate: &Candidate) -> Evidence {
         let (forced, prevented) = self.best();
-        let Candidate { coverage, observed, .. } = *candidate;
-        let (forced, prevented) = (forced.reached, prevented.reached);
-        Evidence { forced, prevented, baseline, coverage, observed }
+        Evidence {
+            forced: forced.reached,
+            prevented: prevented.reached,
+            baseline,
+            agreement: candidate.agreement,
+        }
     }
 }
 

@@ -1,17 +1,17 @@
 //! The search: which experiment is made next.
 //!
-//! Takes   candidates in the order of their priors, and the program.      Gives  a `Decision`.
+//! Takes   candidates, the most suspicious first, and the program.      Gives  a `Decision`.
 //! Cost    all the time that is given, unless one candidate is clearly the cause before.
 //!
 //! 1. **Screening**: each candidate is forced twice, in the cheapest way. Then candidates are proposed again: now there are runs that pass
 //!    with a suspicious order in them, and runs that fail without it.
 //! 2. **Other ways**: while few candidates make the program fail, those that were not reached, or were reached and did no harm, are forced in
-//!    other ways (longer holds, other threads kept aside), the best prior first: an order that is needed may need more to do harm.
+//!    other ways (longer holds, other threads kept aside), the most suspicious first: an order that is needed may need more to do harm.
 //! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
 //!    go whose effect is clearly smaller than the best (successive rejects).
 //! 4. **Confirmation**: the one that leads then is forced and prevented until its verdict rests on as many runs as were wanted.
 //!
-//! Before the comparison and after it priors are computed again, over all runs: of orders whose effects cannot be told apart, the one that
+//! Before the comparison and after it agreements are computed again, over all runs: of orders whose effects cannot be told apart, the one that
 //! correlates best with failure in runs of so many kinds is the cause, and the others enclose it, or follow from it.
 
 use crate::candidate::Candidate;
@@ -223,7 +223,7 @@ impl<E: Experiments> Search<'_, E> {
             (0..self.candidates.len()).filter(|&at| self.measured[at].makes_it_fail()).collect();
         let promise = |at: usize| {
             let way = self.measured[at].best().0;
-            Rate::new(way.reached.failures, way.runs).share() * self.candidates[at].prior
+            Rate::new(way.reached.failures, way.runs).share() * self.candidates[at].agreement
         };
         able.sort_by(|&one, &other| promise(other).total_cmp(&promise(one)));
         able.truncate(self.settings.finalists);
@@ -295,7 +295,7 @@ impl<E: Experiments> Search<'_, E> {
 
     /// Without those whose effect is clearly smaller than the best one's, and those that are refuted.
     fn not_rejected(&self, finalists: Vec<usize>) -> Vec<usize> {
-        let weighted = |at: usize, bound: f64| bound * self.candidates[at].coverage;
+        let weighted = |at: usize, bound: f64| bound * self.candidates[at].agreement;
         let best = finalists
             .iter()
             .map(|&at| weighted(at, self.measured[at].effect().0))

@@ -1,6 +1,6 @@
 //! What an order has to do with the failure, by counts of runs.
 //!
-//! Takes   runs in which it was forced, runs in which it was prevented, baseline runs, and how many failing runs of the hunt had it.
+//! Takes   runs in which it was forced, runs in which it was prevented, baseline runs, and how well it agrees with failing over all runs.
 //! Gives   a `Verdict`.
 //! Invents a difference where chance made one: at most once in a hundred comparisons (`ALPHA`).
 
@@ -12,19 +12,18 @@ pub const ALPHA: f64 = 0.01;
 pub const MIN_RUNS: u32 = 5;
 /// An order that is a root cause makes nearly every run fail; a failure can still be masked by what else a run does.
 const SUFFICIENT: f64 = 0.8;
-/// The same where nothing was forced: an order that many runs survive is not what makes them fail, however well it can be forced.
-const SUFFICIENT_OBSERVED: f64 = 0.75;
 /// A run in which the order is prevented may still fail by an instance of it that nobody watched.
 const REMOVED: f64 = 0.05;
-/// The share of the failing runs that a cause has to explain. Access windows miss some.
-const COVERED: f64 = 0.5;
+/// A root cause is in the runs that fail and not in those that pass, whatever was forced in them. An order that encloses it can be forced and
+/// prevented as well, but then runs pass with it, or fail without it. Access windows miss an order in some runs.
+const AGREES: f64 = 0.7;
 /// A larger difference than this is not refuted by few runs, even if chance may have made it.
 const TENDENCY: f64 = 0.2;
 
 /// What an order has to do with the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Forced, nearly every run fails; prevented, none does; and it is in the failing runs of the hunt.
+    /// Forced, nearly every run fails; prevented, none does; and over all runs it agrees with failing.
     Cause,
     /// It makes the program fail, but one of the three is not shown.
     Likely,
@@ -42,10 +41,8 @@ pub struct Evidence {
     pub forced: Rate,
     pub prevented: Rate,
     pub baseline: Rate,
-    /// The share of the failing runs of the hunt that had the order.
-    pub coverage: f64,
-    /// All runs that had the order.
-    pub observed: Rate,
+    /// The runs that fail with the order among those that fail or have it, over all runs.
+    pub agreement: f64,
 }
 
 impl Evidence {
@@ -65,9 +62,7 @@ impl Evidence {
     }
 
     fn is_sufficient(&self) -> bool {
-        self.forced.runs >= MIN_RUNS
-            && self.forced.share() >= SUFFICIENT
-            && (self.observed.runs == 0 || self.observed.share() >= SUFFICIENT_OBSERVED)
+        self.forced.runs >= MIN_RUNS && self.forced.share() >= SUFFICIENT
     }
 
     /// The program failed more often than without it, too seldom to be sure.
@@ -96,7 +91,7 @@ pub fn verdict(evidence: &Evidence) -> Verdict {
         return Verdict::Refuted;
     }
     match (evidence.is_sufficient(), evidence.is_removed() && lowered) {
-        (true, true) if evidence.coverage >= COVERED => Verdict::Cause,
+        (true, true) if evidence.agreement >= AGREES => Verdict::Cause,
         (true, true) => Verdict::Likely,
         (true, false) if evidence.prevented.runs < MIN_RUNS => Verdict::Likely,
         (false, true) if raised => Verdict::Likely,
@@ -114,11 +109,11 @@ mod tests {
 
     /// Failures and runs: forced, prevented, baseline.
     fn of(forced: (u32, u32), prevented: (u32, u32), baseline: (u32, u32)) -> Verdict {
-        covering(1.0, forced, prevented, baseline)
+        agreeing(1.0, forced, prevented, baseline)
     }
 
-    fn covering(
-        coverage: f64,
+    fn agreeing(
+        agreement: f64,
         forced: (u32, u32),
         prevented: (u32, u32),
         baseline: (u32, u32),
@@ -128,8 +123,7 @@ mod tests {
             forced: rate(forced),
             prevented: rate(prevented),
             baseline: rate(baseline),
-            coverage,
-            observed: Rate::default(),
+            agreement,
         })
     }
 
@@ -147,21 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_failing_runs_is_not_their_cause() {
-        assert_eq!(covering(0.2, (20, 20), (0, 20), (3, 100)), Verdict::Likely);
-    }
-
-    #[test]
-    fn what_many_runs_survive_is_not_the_cause() {
-        let evidence = |failures, runs| Evidence {
-            forced: Rate::new(10, 10),
-            prevented: Rate::new(0, 10),
-            baseline: Rate::new(0, 10),
-            coverage: 1.0,
-            observed: Rate::new(failures, runs),
-        };
-        assert_eq!(verdict(&evidence(24, 40)), Verdict::Likely);
-        assert_eq!(verdict(&evidence(38, 40)), Verdict::Cause);
+    fn what_runs_survive_or_fail_without_is_not_their_cause() {
+        assert_eq!(agreeing(0.5, (20, 20), (0, 20), (3, 100)), Verdict::Likely);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use unpick_forcing::{
-    Arm, Candidate, Decision, Experiments, Observation, Rate, Settings, Verdict, decide,
+    Arm, Candidate, Decision, Experiments, Observation, Settings, Verdict, decide,
 };
 
 /// The candidates of each program, in the order of their priors: the root cause is never the first.
@@ -106,8 +106,7 @@ impl Experiments for Program {
     fn reconsider(&mut self, mut known: Vec<Candidate>) -> Result<Vec<Candidate>, Infallible> {
         for (candidate, seen) in known.iter_mut().zip(self.seen) {
             let all = seen.iter().sum::<u32>().max(1);
-            candidate.prior = f64::from(seen[0]) / f64::from(all);
-            candidate.observed = Rate::new(seen[0], seen[0] + seen[1]);
+            candidate.agreement = f64::from(seen[0]) / f64::from(all);
         }
         Ok(known)
     }
@@ -127,8 +126,7 @@ impl Experiments for Program {
 
 fn decision(mut program: Program) -> Decision {
     let priors = [0.95, 0.9, 0.85, 0.8, 0.99];
-    let candidates =
-        priors.map(|prior| Candidate { prior, coverage: 0.95, observed: Rate::default() });
+    let candidates = priors.map(|agreement| Candidate { agreement });
     let Ok(decision) = decide(&candidates, &mut program, &Settings::default());
     decision
 }

@@ -33,10 +33,8 @@ fn in_list(one: &CandidateDeadlock, number: usize, style: &Style) -> String {
         text += &paragraph(&of_thread(thread), style.columns(), INDENT);
     }
     let verdict = one.confirmed.as_ref().map(words::confirmed);
-    let last = verdict.map_or_else(
-        || format!("can it be? {}", style.command(&format!("confirm --deadlock {number}"))),
-        |verdict| verdict,
-    );
+    let open = || format!("can it be? {}", style.command(&format!("confirm --deadlock {number}")));
+    let last = verdict.unwrap_or_else(open);
     text + &format!("{INDENT}{last}\n")
 }
 

@@ -50,8 +50,7 @@ impl Trials {
             forced: Rate::new(self.forced_failures, self.forced_hits),
             prevented: Rate::new(self.inverse_failures, self.inverse_hits),
             baseline: Rate::new(self.plain_failures, self.plain_runs),
-            coverage: 1.0,
-            observed: Rate::default(),
+            agreement: 1.0,
         }))
     }
 }

@@ -54,11 +54,14 @@ pub struct Laboratory<'a> {
     failed: u32,
 }
 
+/// Ranks the findings of the hunt again, with these experiments.
+pub type RankAgain<'a> = dyn Fn(&[(Label, RunPatterns)]) -> Result<Reranked, Problem> + 'a;
+
 /// How the findings of the hunt are ranked again with experiments, and how patterns are collected for that.
 #[derive(Clone, Copy)]
 pub struct Rerank<'a> {
     pub options: Options,
-    pub rank: &'a dyn Fn(&[(Label, RunPatterns)]) -> Result<Reranked, Problem>,
+    pub rank: &'a RankAgain<'a>,
 }
 
 /// The plans of one candidate; none where its order cannot be forced at all.
@@ -220,7 +223,7 @@ impl Experiments for Laboratory<'_> {
         repropose(&mut self.proposals, again, MAX_REPROPOSED);
         self.findings.findings = findings.findings;
         self.plan_all();
-        Ok(candidates(&self.proposals, &self.findings.runs))
+        Ok(candidates(&self.proposals))
     }
 
     fn ways_to_force(&mut self, candidate: usize) -> usize {

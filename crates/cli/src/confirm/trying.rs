@@ -87,7 +87,7 @@ impl Trying<'_> {
         let proposals = self.proposals(findings)?;
         let bar = terminal::progress_bar(0, self.quiet);
         bar.set_prefix("experiments");
-        let candidates = candidates(&proposals, &findings.runs);
+        let candidates = candidates(&proposals);
         let mut laboratory = Laboratory::new(self, findings, proposals, bar.clone());
         let decision = decide(&candidates, &mut laboratory, &self.settings())?;
         bar.finish_and_clear();
@@ -127,7 +127,7 @@ impl Trying<'_> {
                 let plan = plan_of_hang(self.store, u64::from(hang.example_run));
                 let kind = if hang.deadlock { "deadlock" } else { "lost notification" };
                 let one = self.try_one(format!("{kind} {}", at + 1), plan, plain)?;
-                hang.confirmed = one.confirmed();
+                hang.confirmed = one.confirmed().map(Confirmed::of_observed);
                 tried.push(one);
             }
         }
@@ -217,7 +217,7 @@ impl Trying<'_> {
     /// The inverse of a plan, which waits where it was best to wait.
     pub(super) fn inverse(&self, plan: &Plan, calibrated: &Plan) -> Plan {
         let program = self.forcing.program().ok().filter(|_| calibrated.early);
-        let early = program.and_then(|program| plan.with_early_gates(&program));
+        let early = program.and_then(|program| plan.with_early_gates(program));
         early.as_ref().unwrap_or(plan).inverse()
     }
 
