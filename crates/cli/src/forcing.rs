@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use unpick_events::Label;
 use unpick_problem::Problem;
@@ -152,6 +152,14 @@ impl Forcing {
         let usual = self.usual_run.map_or(patient, |run| (run * PATIENCE).max(SHORTEST_TIMEOUT));
         self.limits.timeout = usual.min(patient);
         Ok(self)
+    }
+
+    /// The same, but no run goes on beyond this.
+    #[must_use]
+    pub fn ending_at(mut self, until: Option<Instant>) -> Forcing {
+        self.limits.until = until;
+        self.limits.longest_pass = self.usual_run;
+        self
     }
 
     pub fn is_stopped(&self) -> bool {

@@ -7,7 +7,7 @@
 //! Invents nothing beyond its error level: a verdict `Cause` needs a difference that chance makes once in a hundred times.
 //! Cost    two runs for each candidate, then 10 to 40 for each that makes the program fail, within the time that is given.
 //!
-//! The search knows neither plans nor processes; the method and its numbers: docs/design/0018-experiments-decide.md.
+//! The search knows neither plans nor processes; the method and its numbers: docs/design/0019-experiments-decide.md.
 #![forbid(unsafe_code)]
 
 mod candidate;

@@ -30,8 +30,9 @@ use crate::supported::Guidance;
 const RUNS_PER_ORDER: u32 = 3;
 /// How much longer a thread is held in a second try: the time of a usual run is little on a busy machine.
 const MORE_TIME: u32 = 4;
-/// An order under which a run failed is looked into for so long, even if the time of the hunt is over.
-const TIME_TO_CONFIRM: Duration = Duration::from_secs(30);
+/// Time that is kept for experiments on an order under which a run failed, at most this part of the hunt's.
+const TIME_TO_CONFIRM: Duration = Duration::from_secs(10);
+const PART_TO_CONFIRM: u32 = 6;
 /// Several orders can bring about one bug: more of them say little.
 const MOST_FINDINGS: usize = 3;
 
@@ -90,6 +91,7 @@ impl Trial {
     /// Tries them until one is the cause of failing, or the budget is used up. What was found leads the findings.
     pub fn run(mut self, course: &mut Course<'_>, findings: &mut Findings) -> Result<(), Problem> {
         course.progress().begin_orders();
+        self.forcing = self.forcing.ending_at(course.until());
         for order in std::mem::take(&mut self.orders) {
             if self.has_enough() || !self.may_go_on(course) {
                 break;
@@ -118,7 +120,9 @@ impl Trial {
 
     fn may_go_on(&self, course: &Course<'_>) -> bool {
         // One is tried in any case: a hunt that says it forces orders shall not end without.
-        let has_time = course.until().is_none_or(|until| self.runs == 0 || Instant::now() < until);
+        let reserve = course.time().map_or(TIME_TO_CONFIRM, |time| time / PART_TO_CONFIRM);
+        let end = course.until().map(|until| until - reserve.min(TIME_TO_CONFIRM));
+        let has_time = end.is_none_or(|end| self.runs == 0 || Instant::now() < end);
         let has_runs = course.runs_left().is_none_or(|left| self.runs < left);
         has_time && has_runs && !self.forcing.is_stopped()
     }
@@ -170,14 +174,13 @@ impl Trial {
         order: Finding,
         course: &mut Course<'_>,
     ) -> Result<Option<Confirmation>, Problem> {
-        let at_least = Instant::now() + TIME_TO_CONFIRM;
         let trying = Trying {
             forcing: &self.forcing,
             store: self.store.folder(),
             plan: &PlanOptions::default(),
             top: 1,
             runs: confirm::USUAL_RUNS,
-            until: course.until().map(|until| until.max(at_least)),
+            until: course.until(),
             quiet: course.progress().is_quiet(),
             evidence: &HuntEvidence::default(),
         };

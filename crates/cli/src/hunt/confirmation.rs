@@ -54,7 +54,9 @@ impl Confirmation {
         };
         let most = self.time / SHARE_OF_RUN;
         let formula = findings.formula.clone();
+        let until = Instant::now() + self.time;
         let forcing = Forcing::of_hunt(store.folder(), &hunted, invocation, most)?;
+        let forcing = forcing.ending_at(Some(until));
         let options = options_of(&runs)?;
         let rank = |experiments: &[_]| {
             reranked(store, &runs, experiments, options.unwrap_or_default(), &formula)
@@ -70,7 +72,7 @@ impl Confirmation {
             plan: &PlanOptions::default(),
             top: usize::MAX,
             runs: USUAL_RUNS,
-            until: Some(Instant::now() + self.time),
+            until: Some(until),
             quiet: self.quiet,
             evidence: &evidence,
         };

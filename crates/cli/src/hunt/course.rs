@@ -258,6 +258,11 @@ impl<'a> Course<'a> {
         self.started.elapsed()
     }
 
+    /// How long it may take.
+    pub fn time(&self) -> Option<Duration> {
+        self.setup.budget.time
+    }
+
     /// When its time is over.
     pub fn until(&self) -> Option<Instant> {
         self.setup.budget.time.map(|time| self.started + time)

@@ -172,7 +172,7 @@ fn tried_orders(active: &Active, program: &str, again: &str) -> Vec<String> {
 
 fn no_order_explains(program: &str, again: &str) -> Vec<String> {
     vec![
-        "runs failed while orders were forced, but none of these orders is shown to be why: what fails the other way round as well is a symptom".into(),
+        "runs failed while orders were forced, but none of these orders is shown to be the cause: what fails as often when it is prevented is refuted".into(),
         format!("next: see whether it fails by itself: unpick hunt{again} --resume --no-active {program}"),
     ]
 }
