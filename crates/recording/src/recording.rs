@@ -21,6 +21,7 @@ use crate::incompleteness;
 use crate::merge::Merged;
 use crate::source::Source;
 use crate::stream::Stream;
+use crate::walk_limit::WalkLimit;
 
 /// A file that claims to be longer than this is refused: reading it would take all memory.
 const LARGEST_FILE: u64 = 64 << 30;
@@ -34,6 +35,7 @@ pub struct Recording {
     threads: Vec<Thread>,
     catalogue: Catalogue,
     damage: Vec<String>,
+    limit: WalkLimit,
 }
 
 impl Recording {
@@ -78,7 +80,8 @@ impl Recording {
             Stream::new(*thread, chunks).for_each(|event| catalogue.take_in(&event));
         }
         let threads = catalogue.threads();
-        Recording { path, header, streams, threads, catalogue, damage: damage.into_notes() }
+        let (damage, limit) = (damage.into_notes(), WalkLimit::default());
+        Recording { path, header, streams, threads, catalogue, damage, limit }
     }
 
     pub fn path(&self) -> &Path {
@@ -129,9 +132,14 @@ impl Recording {
         self.streams.iter().map(|(thread, chunks)| Stream::new(*thread, chunks))
     }
 
-    /// All events in the order they happened.
+    /// All events in the order they happened, as far as the limit lets walks go.
     pub fn events(&self) -> Merged<'_> {
-        Merged::new(self.streams().collect())
+        Merged::new(self.streams().collect(), &self.limit)
+    }
+
+    /// How far walks over all events go.
+    pub fn limit(&self) -> &WalkLimit {
+        &self.limit
     }
 
     /// The full address of a site, and the module it lies in.
