@@ -167,7 +167,8 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
         return Err(nothing_in_time());
     }
     let mut found = races.described(&looked)?;
-    found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
+    // Units of atomics are for hunts to try (`hunt::torn`); by themselves they are no race.
+    found.retain(|race| !race.is_of_atomics() && races.asks_for(race) && !suppressed.cover(race));
     let (ordered, found) = found.into_iter().partition(|race| !races.counts(race));
     let deadlocks = races.deadlocks(&looked)?;
     let mut report = Report::new(&looked, found, ordered, deadlocks, &suppressed);
