@@ -8,6 +8,7 @@
 
 mod command;
 mod detector;
+mod healthy;
 mod judged;
 mod options;
 mod own;
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
 
 /// Measures, and says what came of it.
 fn run(options: &Options) -> Result<(), Problem> {
+    if options.healthy {
+        return healthy::run(options);
+    }
     let load_before = machine::load();
     let judged = judged::judge_all(options)?;
     let subjects = subjects::measure(options)?;

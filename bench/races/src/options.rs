@@ -22,6 +22,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub subject_runs: u32,
 
+    /// Only run the tests of healthy libraries, fetched by cargo, and show what is reported about each
+    #[arg(long)]
+    pub healthy: bool,
+
     /// Show what was reported where a verdict is wrong
     #[arg(long)]
     pub verbose: bool,

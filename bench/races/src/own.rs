@@ -71,6 +71,11 @@ impl Found {
         self.races.iter().chain(&self.ordered).filter(is_by)
     }
 
+    /// What is reported as a race, in words.
+    pub fn alarms(&self) -> impl Iterator<Item = &str> {
+        self.races.iter().map(|race| race.sentence.as_str())
+    }
+
     /// Those of several variables that are alarms.
     pub fn torn_by<'f>(&'f self, detector: &'f str) -> impl Iterator<Item = &'f Race> {
         self.races.iter().filter(move |race| race.is_by(detector) && race.is_torn())

@@ -21,6 +21,7 @@ mod firm_moments;
 mod location;
 mod order;
 mod sections;
+mod takers;
 
 use unpick_recording::{Action, Event, Recording};
 

@@ -243,3 +243,34 @@ fn a_once_of_rust_that_is_found_done_comes_after_its_initialiser() {
     assert_eq!(with(true), [[0; 2]; 0]);
     assert_eq!(with(false), [[10, 20]]);
 }
+
+/// A thread gives a lock of Rust back by an atomic access, which is recorded after the other one, which waited, is told to have it.
+fn overtaken(accesses_after: impl FnOnce(Trace) -> Trace) -> Vec<[u32; 2]> {
+    let taken = Draft::new(Kind::Acquire).object(LOCK).flags(lock_flags::IS_RUST);
+    let trace =
+        Trace::default().atomic(1, Kind::ReadWrite, LOCK, MemoryOrder::Acquire).write(1, 10);
+    let trace = trace.object(2, Kind::LockWait, LOCK).event(2, taken);
+    accesses_after(trace).races()
+}
+
+#[test]
+fn who_has_waited_for_a_lock_of_rust_comes_after_who_had_it_though_recorded_before() {
+    let given = |trace: Trace| trace.atomic(1, Kind::ReadWrite, LOCK, MemoryOrder::Release);
+    assert_eq!(overtaken(|trace| given(trace.write(2, 20))), [[0; 2]; 0]);
+    assert_eq!(overtaken(|trace| given(trace).write(2, 20)), [[0; 2]; 0]);
+    let too_late = overtaken(|trace| given(trace).write(1, 11).write(2, 20));
+    assert_eq!(
+        too_late,
+        [[11, 20]],
+        "what comes after the lock was given back is not ordered by it"
+    );
+}
+
+#[test]
+fn who_has_given_a_lock_of_rust_back_is_not_overtaken() {
+    let given = |trace: Trace| trace.atomic(1, Kind::ReadWrite, LOCK, MemoryOrder::Release);
+    let taken = Draft::new(Kind::Acquire).object(LOCK).flags(lock_flags::IS_RUST);
+    let trace = Trace::default().atomic(1, Kind::ReadWrite, LOCK, MemoryOrder::Acquire);
+    let trace = given(trace).write(1, 11).event(2, taken);
+    assert_eq!(trace.write(2, 20).races(), [[11, 20]]);
+}

@@ -5,10 +5,12 @@
 //! Misses  what the runs did not execute.
 //! Cost    full recordings: each access to shared bytes is an event. They are dropped, but for those that show a race.
 
+mod budget;
 mod confirming;
 mod correlated;
 mod course;
 mod kept;
+mod looking;
 mod remarks;
 mod suppressed;
 
@@ -34,11 +36,13 @@ use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
 use crate::store_folder::store_folder;
 use crate::terminal;
+use budget::Budget;
 use confirming::Confirming;
 pub use correlated::{Correlated, read_list, rules_in};
 use course::Looked;
-pub use course::{FullRun, look_at, record_in_full};
+pub use course::{FullRun, record_in_full};
 pub use kept::{Report, no_such_race};
+pub use looking::look_at;
 use suppressed::Suppressed;
 
 pub const HELP: &str = "\
@@ -124,6 +128,9 @@ pub struct Races {
     /// Stop recording a process after this much
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = bytes)]
     limit: u64,
+    /// All runs and their analysis take so long at most: runs that have not begun are left out, and of long recordings only the beginning is looked at
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "explain")]
+    time: Option<Duration>,
     /// Show no progress
     #[arg(long)]
     quiet: bool,
@@ -155,15 +162,21 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
     check_outputs([&races.json, &races.sarif])?;
     let mut suppressed = Suppressed::read(&races.suppressions)?;
     let mut correlated = races.correlated()?;
-    let looked = races.look(&mut correlated)?;
+    let budget = Budget::new(races.time);
+    let looked = races.look(&mut correlated, &budget)?;
+    if looked.events() == 0 && races.time.is_some() {
+        return Err(nothing_in_time());
+    }
     let mut found = races.described(&looked)?;
-    found.retain(|race| races.asks_for(race) && !suppressed.cover(race));
+    // Units of atomics are for hunts to try (`hunt::torn`); by themselves they are no race.
+    found.retain(|race| !race.is_of_atomics() && races.asks_for(race) && !suppressed.cover(race));
     let (ordered, found) = found.into_iter().partition(|race| !races.counts(race));
     let deadlocks = races.deadlocks(&looked)?;
     let mut report = Report::new(&looked, found, ordered, deadlocks, &suppressed);
     report.take_over_marks(&races.store);
     if races.confirm {
-        Confirming::new(&races.store, races.confirm_time, races.quiet).mark_all(&mut report);
+        let time = budget.left().map_or(races.confirm_time, |left| left.min(races.confirm_time));
+        Confirming::new(&races.store, time, races.quiet).mark_all(&mut report);
     }
     report.write(&races.store)?;
     hints::keep_found(&races.store, &correlated, &looked.rules());
@@ -174,6 +187,13 @@ pub fn run(races: Races) -> Result<ExitCode, Problem> {
 fn races_sarif(report: &Report, missing: &[String]) -> serde_json::Value {
     let folder = choices().working_folder;
     unpick_report::races_sarif(&report.races, &report.deadlocks, &folder, missing)
+}
+
+/// No answer is not the answer that there is no race.
+fn nothing_in_time() -> Problem {
+    Problem::usage("no event was analysed: the time limit was reached before")
+        .why("running the program and reading what it did took all of --time")
+        .next("give it more time, or less work: unpick races --time 2m -- PROGRAM")
 }
 
 /// Two texts on one stream: nobody could tell where one ends.
@@ -205,16 +225,16 @@ impl Races {
         })
     }
 
-    fn look(&self, correlated: &mut Correlated) -> Result<Looked, Problem> {
+    fn look(&self, correlated: &mut Correlated, budget: &Budget) -> Result<Looked, Problem> {
         if self.command.is_empty() {
-            return course::stored(self, correlated);
+            return course::stored(self, correlated, budget);
         }
         let invocation = if self.cargo {
             cargo_test::invocation(&self.command)?
         } else {
             unpick_runner::Invocation::plain(self.command.clone())
         };
-        course::run(self, &invocation, correlated)
+        course::run(self, &invocation, correlated, budget)
     }
 
     fn described(&self, looked: &Looked) -> Result<Vec<RaceFinding>, Problem> {

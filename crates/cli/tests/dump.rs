@@ -115,7 +115,7 @@ fn the_head_says_what_ran_and_how_it_ended() {
     let lines = lines(store.path(), &[]);
     assert_eq!(lines[0], "run 1: ./bank 10");
     assert_eq!(lines[2], "  outcome   killed by signal 6 after 12 ms");
-    assert_eq!(lines[4], "process 4242: 46 events of 2 threads");
+    assert_eq!(lines[4], "process 4242: 47 events of 2 threads");
     assert_eq!(lines[6], "  complete  yes");
 }
 
@@ -157,8 +157,8 @@ fn filters_choose_by_thread_kind_address_and_number() {
             .filter(|line| line.contains(r#""type":"event""#))
             .count()
     };
-    assert_eq!(events(&[]), 46);
-    assert_eq!(events(&["--thread", "2"]) + events(&["--thread", "1"]), 46);
+    assert_eq!(events(&[]), 47);
+    assert_eq!(events(&["--thread", "2"]) + events(&["--thread", "1"]), 47);
     assert_eq!(events(&["--kind", "read", "--kind", "Delay"]), 3);
     assert_eq!(events(&["--address", "0x1005"]), 2, "the read has only four bytes");
     assert_eq!(events(&["--address", "12288"]), 2, "0x3000 is a lock and in the long write");
@@ -222,7 +222,7 @@ fn json_lines_are_as_the_schema_says() {
     let store = store(&every_kind());
     let (schemas, index) = schema();
     let lines = lines(store.path(), &["--json"]);
-    assert_eq!(lines.len(), 48);
+    assert_eq!(lines.len(), 49);
     for line in &lines {
         let value: Value = serde_json::from_str(line).unwrap();
         if let Err(error) = schemas.validate(&value, index) {

@@ -128,3 +128,19 @@ fn of_several_variables_too_who_asks_for_lockset_alone_gets_all_that_it_says() {
     assert_eq!((code, count(&report["ordered"])), (Some(66), 0));
     assert!(torn(&report["races"]).is_some(), "{report:#}");
 }
+
+#[test]
+fn a_time_limit_that_nothing_fits_into_is_no_clean_bill() {
+    let told = scene().unpick(&["races", "--time", "1ms", "--", "./account", "accident"]);
+    assert_eq!(told.code, Some(2), "{}", told.stdout);
+    assert!(!told.stdout.contains("no race"), "{}", told.stdout);
+}
+
+#[test]
+fn more_runs_than_there_is_time_for_are_left_out_and_told() {
+    let scene = scene();
+    let told =
+        scene.unpick(&["races", "--time", "2s", "--runs", "100000", "--", "./account", "posted"]);
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    assert!(told.stdout.contains("time limit reached after"), "{}", told.stdout);
+}

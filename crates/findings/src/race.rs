@@ -178,6 +178,12 @@ impl RaceFinding {
         })
     }
 
+    /// Whether it is of several variables, and all its accesses are atomic: nothing says that they are meant to be one step.
+    pub fn is_of_atomics(&self) -> bool {
+        let Some(correlated) = &self.correlated else { return false };
+        self.accesses.iter().chain([&correlated.access]).all(|access| access.atomic)
+    }
+
     /// Whether only a lock is missing: in all runs something else ordered the two, which does not hang on who came to a lock first.
     pub fn is_ordered(&self) -> bool {
         self.unordered == 0 && self.loose == 0 && self.ordered_by.is_some()

@@ -83,7 +83,7 @@ impl Trace {
         let open = || Recording::from_bytes(&self.0.to_bytes(), "trace").unwrap();
         let recording = open();
         let mut collector = Collector::default();
-        collector.add(&recording, &recording, open());
+        collector.add(&recording, &recording, open(), None);
         describe_races(&[(1, &collector.finish())], &TestNames, &choices())
     }
 }

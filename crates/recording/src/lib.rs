@@ -27,6 +27,7 @@ mod recording;
 mod run;
 mod source;
 mod stream;
+mod walk_limit;
 pub mod writer;
 
 pub use action::{AccessFlags, AccessKind, Action, CallSites, LockFlags, LockKind, Pasts, Text};
@@ -41,3 +42,4 @@ pub use recording::Recording;
 pub use run::{JudgedBy, Outcome, RUN_FILE, Run, RunInfo, RunOptions, event_files, is_event_file};
 pub use stream::Stream;
 pub use unpick_events as events;
+pub use walk_limit::WalkLimit;

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use crate::event::{Event, Order};
 use crate::stream::Stream;
+use crate::walk_limit::{STEP, WalkLimit};
 
 /// Iterates over the events of all threads in the order of their stamps.
 #[derive(Debug)]
@@ -18,17 +19,27 @@ pub struct Merged<'r> {
     /// Where those events stand, and which stream each is of; the current stream is not in it.
     waiting: BinaryHeap<Reverse<(Order, usize)>>,
     current: Option<usize>,
+    limit: &'r WalkLimit,
+    /// Events so far.
+    seen: u64,
 }
 
 impl<'r> Merged<'r> {
-    pub(crate) fn new(mut streams: Vec<Stream<'r>>) -> Self {
+    pub(crate) fn new(mut streams: Vec<Stream<'r>>, limit: &'r WalkLimit) -> Self {
         let heads: Vec<_> = streams.iter_mut().map(Iterator::next).collect();
         let waiting = heads
             .iter()
             .enumerate()
             .filter_map(|(index, head)| Some(Reverse((head.as_ref()?.order, index))))
             .collect();
-        Self { streams, heads, waiting, current: None }
+        Self { streams, heads, waiting, current: None, limit, seen: 0 }
+    }
+
+    /// Counts one more event; not if the walk ends here.
+    fn may_go_on(&mut self) -> bool {
+        let may = !self.seen.is_multiple_of(STEP) || self.limit.allows_more_than(self.seen);
+        self.seen += u64::from(may);
+        may
     }
 
     /// Stays with the current stream while its next event comes first; else takes the stream whose does.
@@ -51,6 +62,9 @@ impl<'r> Iterator for Merged<'r> {
     type Item = Event<'r>;
 
     fn next(&mut self) -> Option<Event<'r>> {
+        if !self.may_go_on() {
+            return None;
+        }
         let index = self.choose()?;
         self.current = Some(index);
         std::mem::replace(&mut self.heads[index], self.streams[index].next())
@@ -66,6 +80,9 @@ impl<'r> Iterator for Merged<'r> {
             };
             let mut head = self.heads[index].take();
             while let Some(event) = head.take_if(comes_first) {
+                if !self.may_go_on() {
+                    return folded;
+                }
                 folded = take_in(folded, event);
                 head = self.streams[index].next();
             }

@@ -22,6 +22,7 @@ use crate::incompleteness;
 use crate::merge::Merged;
 use crate::source::Source;
 use crate::stream::Stream;
+use crate::walk_limit::WalkLimit;
 
 /// A file that claims to be longer than this is refused: reading it would take all memory.
 const LARGEST_FILE: u64 = 64 << 30;
@@ -36,6 +37,7 @@ pub struct Recording {
     catalogue: Catalogue,
     damage: Vec<String>,
     cancellation: Cancellation,
+    limit: WalkLimit,
 }
 
 impl Recording {
@@ -93,8 +95,8 @@ impl Recording {
             Stream::new(*thread, chunks, &cancellation).for_each(|event| catalogue.take_in(&event));
         }
         let threads = catalogue.threads();
-        let damage = damage.into_notes();
-        Recording { path, header, streams, threads, catalogue, damage, cancellation }
+        let (damage, limit) = (damage.into_notes(), WalkLimit::default());
+        Recording { path, header, streams, threads, catalogue, damage, cancellation, limit }
     }
 
     pub fn path(&self) -> &Path {
@@ -146,9 +148,14 @@ impl Recording {
         streams.map(move |(thread, chunks)| Stream::new(*thread, chunks, cancellation))
     }
 
-    /// All events in the order they happened.
+    /// All events in the order they happened, as far as the limit lets walks go.
     pub fn events(&self) -> Merged<'_> {
-        Merged::new(self.streams().collect())
+        Merged::new(self.streams().collect(), &self.limit)
+    }
+
+    /// How far walks over all events go.
+    pub fn limit(&self) -> &WalkLimit {
+        &self.limit
     }
 
     /// The full address of a site, and the module it lies in.

@@ -299,3 +299,28 @@ fn nobody_reads_on_once_it_is_cancelled() {
     assert!(is_cancelled(&|| drop(Histories::of(&recording))));
     assert!(is_cancelled(&|| drop(Recording::open_cancellable(&path, &cancellation))));
 }
+
+#[test]
+fn walks_end_where_the_first_one_that_ran_out_of_time_did() {
+    const EVENTS: usize = 20_000;
+    let mut writer = Writer::new();
+    for _ in 0..EVENTS {
+        writer.write(MAIN, Draft::new(Kind::Delay).object(1).unstamped());
+    }
+    let recording = Recording::from_bytes(&writer.to_bytes(), "long").unwrap();
+    assert_eq!((recording.events().count(), recording.limit().events()), (EVENTS, None));
+    let mut first = recording.events();
+    let begun = first.by_ref().take(5000).count();
+    recording.limit().end_in(std::time::Duration::ZERO);
+    let seen = begun + first.count();
+    assert!((5000..EVENTS).contains(&seen), "{seen}");
+    assert!(recording.limit().has_run_out());
+    assert_eq!(recording.events().count(), 0, "it is late");
+    recording.limit().end_in(std::time::Duration::from_secs(3600));
+    assert!(!recording.limit().has_run_out());
+    assert_eq!(recording.limit().events(), Some(seen as u64));
+    assert_eq!(recording.events().count(), seen, "by fold");
+    assert_eq!(recording.events().map(|event| event.kind()).filter(|_| true).count(), seen);
+    let mut one_by_one = recording.events();
+    assert_eq!(std::iter::from_fn(|| one_by_one.next()).count(), seen);
+}

@@ -122,7 +122,7 @@ fn seconds_together(bytes: &[u8]) -> f64 {
     let started = Instant::now();
     let recording = opened(bytes);
     let mut collector = Collector::default();
-    collector.add(&recording, &recording, knowledge);
+    collector.add(&recording, &recording, knowledge, None);
     collector.finish();
     started.elapsed().as_secs_f64()
 }

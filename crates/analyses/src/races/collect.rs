@@ -1,6 +1,7 @@
 //! The races of one run: both detectors over each of its recordings.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use unpick_events::Site;
 use unpick_recording::Recording;
@@ -61,12 +62,14 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Takes in one recording of the run. The detectors look at it at the same time, each with knowledge of its own.
+    /// Takes in one recording of the run. The detectors look at it at the same time, each with knowledge of its own. If their time is over they
+    /// end (`Recording::limit`); then `rest` says until when what follows may go on, which looks at the same events.
     pub fn add(
         &mut self,
         recording: &Recording,
         knowledge: &dyn Knowledge,
         of_lockset: impl Knowledge + Send,
+        rest: Option<Instant>,
     ) {
         let mut process = Process::new(recording, knowledge, self.processes);
         self.processes += 1;
@@ -77,6 +80,9 @@ impl Collector {
             let unordered = self.count_and_look(recording, knowledge);
             [unordered, lockset.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))]
         });
+        if let Some(rest) = rest {
+            recording.limit().end_in(rest.saturating_duration_since(Instant::now()));
+        }
         self.left_out += found.iter().map(|pairs| pairs.left_out).sum::<u64>();
         let [unordered, unlocked] = found.map(|pairs| seen_pairs(pairs, knowledge));
         let all = unordered.iter().chain(&unlocked).flat_map(|pair| [&pair.first, &pair.second]);
@@ -90,10 +96,10 @@ impl Collector {
             unlocked.iter().filter(|pair| is_users(&pair.first) && is_users(&pair.second));
         let (found_twice, alone): (Vec<_>, Vec<_>) =
             unlocked.partition(|pair| self.race_at(&mut process, pair).is_some());
-        for pair in found_twice.iter().chain(&alone) {
+        for pair in &found_twice {
             self.note(&mut process, pair, &moments, Detector::Lockset);
         }
-        self.note_firmness(&mut process, &alone);
+        self.add_firmness(&mut process, &alone, &moments);
     }
 
     /// What two sites are known to do.
@@ -108,13 +114,26 @@ impl Collector {
         sites
     }
 
-    /// Looks at what lockset alone has found once more, and says what orders it.
-    fn note_firmness(&mut self, process: &mut Process<'_>, alone: &[&RacingPair]) {
+    /// Looks at what lockset alone has found once more, and says what orders it. If there is no time to find that out, it is left out.
+    fn add_firmness(
+        &mut self,
+        process: &mut Process<'_>,
+        alone: &[&RacingPair],
+        moments: &Moments,
+    ) {
         if alone.is_empty() {
             return;
         }
         let (recording, knowledge) = (process.recording, process.knowledge);
-        for (pair, firmness) in alone.iter().zip(firmness(recording, knowledge, alone)) {
+        let firmness = firmness(recording, knowledge, alone);
+        if recording.limit().has_run_out() {
+            self.left_out += alone.len() as u64;
+            return;
+        }
+        for pair in alone {
+            self.note(process, pair, moments, Detector::Lockset);
+        }
+        for (pair, firmness) in alone.iter().zip(firmness) {
             let by = firmness.ordered_by.map(|step| self.step(process, &step));
             if let Some(race) = self.race_at(process, pair) {
                 race.loose += u64::from(firmness.is_loose);

@@ -130,7 +130,12 @@ pub(super) fn extend(
     if correlations.rules.is_empty() {
         return Extended { torn: Vec::new(), rules };
     }
-    Extended { torn: torn_units(recording, knowledge, &correlations), rules }
+    let mut torn = torn_units(recording, knowledge, &correlations);
+    if recording.limit().has_run_out() {
+        // What orders the others was not found out.
+        torn.retain(|torn| torn.unordered);
+    }
+    Extended { torn, rules }
 }
 
 /// Variables under numbers, and where they are accessed.

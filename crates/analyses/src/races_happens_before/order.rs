@@ -11,14 +11,15 @@
 //! - Readers of an rwlock do not order each other, but all of them come before the next writer.
 //! - Atomics as C++20 has them: a store begins a release sequence or ends one, read-modify-writes of any thread continue it;
 //!   relaxed ones count by the fences of their threads. Consume is acquire.
-//! - Locks of Rust are atomics on their word, and library events where they were contended: both are one object.
+//! - Locks of Rust are atomics on their word, and library events where they were contended: both are one object (`Takers`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::{Address, MemoryOrder, Past, ThreadId};
-use unpick_recording::{AccessFlags, AccessKind, Action, Event};
+use unpick_recording::{AccessFlags, AccessKind, Action, Event, LockKind};
 
 use super::barriers::Barriers;
 use super::clocks::VectorClock;
+use super::takers::Takers;
 use crate::knowledge::Knowledge;
 use crate::races::{PAST_TURN, RaceAccess};
 
@@ -36,6 +37,8 @@ pub struct ThreadClocks {
     annotated: FxHashSet<u64>,
     /// All of Rust's `unpark`s so far.
     unparks: VectorClock,
+    /// Who has taken words by atomic accesses.
+    takers: Takers,
     /// Who may be running the initialiser of a once.
     initialisers: FxHashMap<u64, ThreadId>,
 }
@@ -82,8 +85,16 @@ impl ThreadClocks {
                 if is_atomic(flags) && kind != AccessKind::Write =>
             {
                 self.read_atomic(thread, address, flags.memory_order());
+                if kind == AccessKind::ReadWrite && acquires(flags.memory_order()) {
+                    self.takers.took(address.0, thread);
+                }
             }
-            Action::Acquire { lock, flags } => self.lock(thread, lock, flags.is_shared()),
+            Action::Acquire { lock, flags } => {
+                if flags.what() == LockKind::Rust {
+                    self.overtake(thread, lock);
+                }
+                self.lock(thread, lock, flags.is_shared());
+            }
             Action::ThreadJoin { thread: other } => self.learn_of(thread, other),
             Action::BarrierLeave { barrier } => {
                 if let Some(gathered) = self.barriers.leave(thread, barrier) {
@@ -119,6 +130,9 @@ impl ThreadClocks {
                 if is_atomic(flags) && kind != AccessKind::Read =>
             {
                 self.write_atomic(event, address, kind, flags);
+                if releases(flags.memory_order()) {
+                    self.takers.gave(address.0, thread);
+                }
             }
             Action::Release { lock, .. } => self.unlock(event, lock),
             Action::ThreadCreate { thread: other } => {
@@ -160,6 +174,7 @@ impl ThreadClocks {
     /// Bytes whose life is over hold no locks and no atomics any more.
     pub fn forget(&mut self, start: u64, length: u64) {
         let end = start.saturating_add(length);
+        self.takers.forget(start, end);
         if length < self.objects.len() as u64 {
             (start..end).for_each(|at| {
                 self.objects.remove(&at);
@@ -314,10 +329,23 @@ impl ThreadClocks {
     fn look_at_once(&mut self, thread: ThreadId, address: Address) {
         let Some(&running) = self.initialisers.get(&address.0) else { return };
         if running != thread {
-            self.learn_of(thread, running);
-            let latest = self.clock(running).latest;
-            self.end_period_at(running, latest);
+            self.come_after_all_so_far(thread, running);
         }
+    }
+
+    /// A lock of Rust was taken by a thread that had to wait for it: see `Takers`.
+    fn overtake(&mut self, thread: ThreadId, lock: Address) {
+        for before in self.takers.take_from(lock.0, thread) {
+            self.come_after_all_so_far(thread, before);
+        }
+        self.takers.took(lock.0, thread);
+    }
+
+    /// `thread` comes after all that `other` has recorded so far, but not after what it does next.
+    fn come_after_all_so_far(&mut self, thread: ThreadId, other: ThreadId) {
+        self.learn_of(thread, other);
+        let latest = self.clock(other).latest;
+        self.end_period_at(other, latest);
     }
 
     fn write_atomic(

@@ -8,7 +8,8 @@
 //!
 //! An access must not be put in order by itself: that it finds what the unit has written is the very thing that may be otherwise. So what counts
 //! is what its thread knew just before it; and if it is under a lock that the unit's access is under, too, what that thread knew where it took the
-//! lock: two sections of a lock can come either way round, as wholes.
+//! lock: two sections of a lock can come either way round, as wholes. Of a unit whose second access is the one in conflict, what its thread has
+//! learned by the first one counts too: who reads which of two buffers is in use has been handed it, before it touches the buffer.
 
 use rustc_hash::FxHashSet;
 use unpick_recording::Recording;
@@ -79,27 +80,33 @@ impl<'t> Meeting<'t> {
 
     /// All moments that must be known to say what keeps the remote access out.
     fn moments(&self) -> impl Iterator<Item = Moment> + use<> {
-        let deciding = self.ways().map(|[earlier, later]| deciding_moment(earlier, later));
+        let deciding = self.ways().map(|[earlier, later]| self.deciding_moment(earlier, later));
         let own = [self.first, self.second, self.remote].map(|one| one.access.moment());
         deciding.into_iter().chain(own)
     }
 
     fn kept_out_by(&self, firm: &FirmMoments) -> KeptOut {
         for [earlier, later] in self.ways() {
-            let moment = deciding_moment(earlier, later);
+            let moment = self.deciding_moment(earlier, later);
             if firm.is_before(&earlier.access, moment) {
                 return KeptOut::By(firm.learned(moment, earlier.access.thread));
             }
         }
         KeptOut::Not
     }
-}
 
-/// When it is decided whether an access comes after an earlier one: where its thread takes a lock that both are under, else just before it.
-fn deciding_moment(earlier: &Tracked, later: &Tracked) -> Moment {
-    let moment = later.access.moment();
-    let common =
-        later.locks.iter().filter(|held| earlier.locks.iter().any(|one| held.excludes(one)));
-    let taken = common.map(|held| held.acquisition).min();
-    taken.map_or(moment, |taken| Moment { ordinal: taken + 1, ..moment })
+    /// When it is decided whether an access comes after an earlier one: where its thread takes a lock that both are under, else just before
+    /// it; but just after it if it is not the access of the unit that is in conflict.
+    fn deciding_moment(&self, earlier: &Tracked, later: &Tracked) -> Moment {
+        let moment = later.access.moment();
+        let common =
+            later.locks.iter().filter(|held| earlier.locks.iter().any(|one| held.excludes(one)));
+        let taken = common.map(|held| held.acquisition).min();
+        let is_in_conflict = self.remote.variable == self.first.variable;
+        match taken {
+            Some(taken) => Moment { ordinal: taken + 1, ..moment },
+            None if is_in_conflict || std::ptr::eq(later, self.remote) => moment,
+            None => Moment { ordinal: moment.ordinal + 1, ..moment },
+        }
+    }
 }

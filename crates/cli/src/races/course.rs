@@ -2,49 +2,34 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use unpick_analyses::races::{Collector, NamedRule, RunRaces};
-use unpick_findings::{Names, NumberedCycle};
-use unpick_names::KnownRecording;
+use unpick_analyses::races::NamedRule;
+use unpick_findings::NumberedCycle;
 use unpick_problem::Problem;
-use unpick_recording::{Outcome, Run, RunInfo, RunOptions};
-use unpick_run_store::{Builds, Store, run_number};
+use unpick_recording::{Run, RunInfo, RunOptions};
+use unpick_run_store::{Builds, Store};
 use unpick_runner::{
     Attempt, Choices, Draw, Invocation, Judge, Judged, Lacking, Limits, Perturbation, Plan,
     attempt, stop_on_signals,
 };
 
 use super::Races;
+use super::budget::Budget;
 use super::correlated::Correlated;
-use crate::conclude::NAMES;
-use crate::deadlocks::cycles_of;
+use super::looking::{LookedAt, look_at_within};
 use crate::hunt::{GRACE, OUTPUT_BYTES};
 use crate::quantities::counted;
 use crate::record::{fresh_seed, nothing_recorded};
 use crate::terminal::progress_bar;
-
-/// A run that was looked at.
-pub struct LookedAt {
-    pub number: u64,
-    pub races: RunRaces,
-    /// Locks that its threads took in different orders.
-    cycles: Vec<NumberedCycle>,
-    pub has_more_cycles: bool,
-    /// Correlations that were looked at.
-    rules: Vec<NamedRule>,
-    /// What is missing in the recordings, or damaged, in sentences.
-    pub missing: Vec<String>,
-    pub outcome: Outcome,
-    /// Sources of the program that were compiled without hooks.
-    pub without_hooks: Vec<String>,
-}
 
 /// All that was looked at.
 pub struct Looked {
     pub runs: Vec<LookedAt>,
     pub command: Vec<String>,
     pub written_as: Option<Vec<String>>,
+    /// Runs that there was no time for.
+    pub left_out: u32,
 }
 
 impl Looked {
@@ -82,23 +67,33 @@ pub fn run(
     races: &Races,
     invocation: &Invocation,
     correlated: &mut Correlated,
+    budget: &Budget,
 ) -> Result<Looked, Problem> {
     let seed = races.seed.unwrap_or_else(fresh_seed);
     let mut perturbation =
         if races.delays { Perturbation::new(seed) } else { Perturbation::none(seed) };
     let bar = progress_bar(races.runs.into(), races.quiet).with_prefix("races");
     let (command, written_as) = (invocation.words(), invocation.written_as.clone());
-    let mut looked = Looked { runs: Vec::new(), command, written_as };
+    let mut looked = Looked { runs: Vec::new(), command, written_as, left_out: 0 };
     let mut builds = Builds::default();
-    for _ in 0..races.runs {
+    let mut longest = Duration::ZERO;
+    for number in 0..races.runs {
+        if number > 0 && !budget.allows(longest) {
+            looked.left_out = races.runs - number;
+            break;
+        }
+        let began = Instant::now();
+        bar.set_message("running the program");
         let run = FullRun {
             store: Store::at(&races.store),
-            timeout: races.timeout,
-            limit: races.limit,
+            timeout: budget.of_run(races.timeout),
+            limit: budget.of_file(races.limit),
             draw: Some(perturbation.next(Lacking::Passing)),
         };
         let judged = record_in_full(&run, invocation)?;
-        let mut one = look_at(&judged.run.folder, correlated)?;
+        bar.set_message("reading what it did");
+        let mut one = look_at_within(&judged.run.folder, correlated, budget, &bar)?;
+        longest = longest.max(began.elapsed());
         one.missing.extend(left_running(&judged));
         builds.add(one.number, &one.races.code)?;
         let found = (one.races.races.len() + one.races.torn.len()) as u64;
@@ -179,7 +174,11 @@ pub fn record_in_full(run: &FullRun, invocation: &Invocation) -> Result<Judged, 
 }
 
 /// Looks at runs of the store: those that are named, or the last full one.
-pub fn stored(races: &Races, correlated: &mut Correlated) -> Result<Looked, Problem> {
+pub fn stored(
+    races: &Races,
+    correlated: &mut Correlated,
+    budget: &Budget,
+) -> Result<Looked, Problem> {
     let store = Store::at(&races.store);
     let folders = match races.run[..] {
         [] => vec![last_full(&store)?],
@@ -189,8 +188,13 @@ pub fn stored(races: &Races, correlated: &mut Correlated) -> Result<Looked, Prob
         }
     };
     let first = RunInfo::read(&folders[0])?;
-    let mut looked =
-        Looked { runs: Vec::new(), command: first.command, written_as: first.written_as };
+    let mut looked = Looked {
+        runs: Vec::new(),
+        command: first.command,
+        written_as: first.written_as,
+        left_out: 0,
+    };
+    let bar = progress_bar(folders.len() as u64, races.quiet).with_prefix("races");
     let mut builds = Builds::default();
     for folder in &folders {
         let info = RunInfo::read(folder)?;
@@ -200,10 +204,12 @@ pub fn stored(races: &Races, correlated: &mut Correlated) -> Result<Looked, Prob
         if Run::open(folder)?.event_files().is_empty() {
             return Err(without_recordings(folder));
         }
-        let one = look_at(folder, correlated)?;
+        let one = look_at_within(folder, correlated, budget, &bar)?;
         builds.add(one.number, &one.races.code)?;
         looked.runs.push(one);
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     Ok(looked)
 }
 
@@ -213,57 +219,6 @@ fn last_full(store: &Store) -> Result<PathBuf, Problem> {
     last.map(|run| run.folder).ok_or_else(|| no_full_run(store))
 }
 
-/// Looks at the recordings in the folder of a run.
-pub fn look_at(folder: &Path, correlated: &mut Correlated) -> Result<LookedAt, Problem> {
-    let run = Run::open(folder)?;
-    let number = run_number(folder).unwrap_or(0);
-    let mut collector = Collector::default();
-    let (mut cycles, mut has_more_cycles) = (Vec::new(), false);
-    let (mut missing, mut without_hooks) = (Vec::new(), Vec::new());
-    let mut unreadable = Vec::new();
-    for recording in run.recordings() {
-        // Such as that of a process that has only just begun; the others count all the same.
-        let recording = match recording {
-            Ok(recording) => recording,
-            Err(problem) => {
-                unreadable.push(problem);
-                continue;
-            }
-        };
-        missing.extend(recording.incompleteness());
-        missing.extend(recording.damage().iter().cloned());
-        // Each look has one of its own: they are not for several threads.
-        let know = || KnownRecording::new(&recording, &NAMES);
-        let known = know();
-        without_hooks.extend(known.without_hooks());
-        let (of_process, is_cut) = std::thread::scope(|scope| {
-            let cycles = scope.spawn(|| cycles_of(number, &recording, &know()));
-            collector.add(&recording, &known, know());
-            correlated.meet(&recording);
-            if let Some(source) = correlated.source() {
-                let name = |access: &_, code: &_| NAMES.variable(access, code);
-                collector.extend(&recording, &known, &source, &name);
-            }
-            cycles.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        cycles.extend(of_process);
-        has_more_cycles |= is_cut;
-    }
-    missing.extend(unreadable.iter().map(Problem::in_one_line));
-    if unreadable.len() == run.event_files().len()
-        && let Some(problem) = unreadable.into_iter().next()
-    {
-        return Err(problem);
-    }
-    let rules = collector.rules().to_vec();
-    let races = collector.finish();
-    if !races.is_full {
-        return Err(not_full(folder));
-    }
-    let outcome = run.info().outcome;
-    Ok(LookedAt { number, races, cycles, has_more_cycles, rules, missing, outcome, without_hooks })
-}
-
 fn without_recordings(folder: &Path) -> Problem {
     Problem::usage("the run cannot be looked at for races: it has no recordings")
         .at("folder", folder.display())
@@ -271,7 +226,7 @@ fn without_recordings(folder: &Path) -> Problem {
         .next("run it again: unpick races -- PROGRAM")
 }
 
-fn not_full(folder: &Path) -> Problem {
+pub(super) fn not_full(folder: &Path) -> Problem {
     Problem::usage("the run cannot be looked at for races: its recordings are not full")
         .at("folder", folder.display())
         .why("they have the accesses where threads met, not all accesses to what threads share")

@@ -47,6 +47,14 @@ impl Looked {
     /// What a reader has to know to judge the list.
     pub fn remarks(&self, correlated: &Correlated) -> Vec<String> {
         let mut remarks = Vec::new();
+        if self.left_out > 0 {
+            let all = self.runs.len() as u64 + u64::from(self.left_out);
+            remarks.push(format!(
+                "time limit reached after {} of {}",
+                self.runs.len(),
+                counted(all, "run")
+            ));
+        }
         remarks.extend(self.died());
         let gaps = self.gaps();
         if !gaps.is_empty() {
@@ -73,7 +81,7 @@ impl Looked {
         let is_all = self.runs.iter().all(|run| run.missing.is_empty());
         if self.threads() <= 1 && is_all {
             remarks.push("no run had a second thread: nothing could race".to_owned());
-        } else if self.runs.iter().all(|run| run.races.synchronisations == 0) {
+        } else if is_all && self.runs.iter().all(|run| run.races.synchronisations == 0) {
             remarks.push(
                 "no recording has synchronisation: that of code without Unpick's runtime is not seen, and what it orders is reported"
                     .to_owned(),
