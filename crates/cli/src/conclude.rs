@@ -174,6 +174,17 @@ pub struct Reranked {
     pub alternatives: Vec<Alternative>,
 }
 
+/// Findings that were ranked again, with how it happened in the runs of the hunt.
+pub fn reconstructed(
+    store: &Store,
+    runs: &[StoredRun],
+    findings: Findings,
+) -> Result<Findings, Problem> {
+    let imported = names_in(store.folder())?;
+    let names = ProgramNames::new(imported.as_ref(), &NAMES);
+    Ok(add_to(findings, runs, &stored_graphs, &names, &choices_in(store)))
+}
+
 /// How the patterns of a hunt were collected; none: it has no run that can be used.
 pub fn options_of(runs: &[StoredRun]) -> Result<Option<Options>, Problem> {
     let usable = runs.iter().find(|run| run.label() != Label::Unusable);

@@ -21,7 +21,7 @@ use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
 use unpick_run_store::{Store, StoredRun};
 
-use crate::conclude::{options_of, reranked};
+use crate::conclude::{options_of, reconstructed, reranked};
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::kept_findings;
@@ -118,6 +118,7 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
         baseline: baseline_of(&runs),
     };
     let tried = confirm.trying(&forcing, &evidence).try_all(&mut findings)?;
+    let findings = reconstructed(&Store::at(store), &runs, findings)?;
     let stored = kept_findings::keep(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;

@@ -85,6 +85,7 @@ fn exported() -> &'static Exported {
             "4",
             "--passing",
             "4",
+            "--no-confirm",
             "--runs",
             "60",
             "--delay-sync",

@@ -27,6 +27,8 @@ edition = "2024"
 /// A coin is lost in runs with an odd number, because the other teller comes in between.
 const LIBRARY: &str = r#"
 use std::sync::Mutex;
+#[cfg(test)]
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 pub static BALANCE: Mutex<u32> = Mutex::new(0);
 
@@ -51,16 +53,37 @@ mod bank {
         std::thread::spawn(|| put(look() + 1)).join().unwrap();
     }
 
+    static ITS_TURN: AtomicBool = AtomicBool::new(false);
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+
+    fn wait_for(flag: &AtomicBool) {
+        while !flag.load(SeqCst) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Neither started nor joined here: what is ordered by that is no interleaving.
+    fn let_other_teller() {
+        ITS_TURN.store(true, SeqCst);
+        wait_for(&IS_DONE);
+    }
+
     #[test]
     fn transfer() {
+        let other = std::thread::spawn(|| {
+            wait_for(&ITS_TURN);
+            put(look() + 1);
+            IS_DONE.store(true, SeqCst);
+        });
         if !this_run_is_odd() {
-            other_teller();
+            let_other_teller();
         }
         let seen = look();
         if this_run_is_odd() {
-            other_teller();
+            let_other_teller();
         }
         put(seen + 1);
+        other.join().unwrap();
         assert_eq!(look(), 2);
     }
 

@@ -47,7 +47,7 @@ impl Scene {
     /// Forces race 1. Who waits in vain does not wait for long.
     fn confirm(&self) -> Ran {
         self.unpick(&[
-            "confirm", "--race", "1", "--runs", "3", "--pause", "50ms", "--bound", "1", "--quiet",
+            "confirm", "--race", "1", "--runs", "5", "--pause", "50ms", "--bound", "1", "--quiet",
         ])
     }
 
@@ -67,7 +67,7 @@ fn a_race_whose_other_order_fails_is_a_confirmed_finding() {
     assert!(listed.stdout.ends_with("next: unpick confirm --race 1\n"), "{}", listed.stdout);
     let forced = scene.confirm();
     assert_eq!(forced.code, Some(66), "{}{}", forced.stdout, forced.stderr);
-    assert!(forced.stdout.contains("makes it fail in 3 of 3 runs"), "{}", forced.stdout);
+    assert!(forced.stdout.contains("makes it fail in 5 of 5 runs"), "{}", forced.stdout);
     assert!(forced.stdout.contains("unpick pin --race 1 > race.toml"), "{}", forced.stdout);
     let kept = scene.kept();
     assert_eq!(kept[0]["forced"]["mark"], json!("confirmed"));
@@ -119,7 +119,7 @@ fn a_race_that_never_makes_it_fail_is_benign_so_far_and_stays_so() {
     scene.races(&[]);
     let forced = scene.confirm();
     assert_eq!(forced.code, Some(67), "{}{}", forced.stdout, forced.stderr);
-    let mark = "benign so far: forced 3 times, none failed";
+    let mark = "benign so far: forced 5 times, none failed";
     assert!(forced.stdout.contains(mark), "{}", forced.stdout);
 
     assert_eq!(scene.unpick(&["races", "--", "./orders", "late"]).code, Some(66));
@@ -140,11 +140,11 @@ fn an_order_that_the_program_forbids_is_told() {
     scene.races(&[]);
     let forced = scene.confirm();
     assert_eq!(forced.code, Some(67), "{}{}", forced.stdout, forced.stderr);
-    for part in ["not forced: read of", "could not be forced in 3 runs", "--pause 5s"] {
+    for part in ["not forced: read of", "could not be forced in 5 runs", "--pause 5s"] {
         assert!(forced.stdout.contains(part), "{part}: {}", forced.stdout);
     }
     let orders = scene.kept()[0]["forced"]["orders"].clone();
-    assert_eq!((&orders[0]["hits"], &orders[1]["hits"]), (&json!(0), &json!(3)), "{orders:#}");
+    assert_eq!((&orders[0]["hits"], &orders[1]["hits"]), (&json!(0), &json!(5)), "{orders:#}");
     assert!(orders[0]["obstacle"].is_string() && orders[1]["obstacle"].is_null());
 }
 

@@ -128,13 +128,13 @@ fn a_recording_that_cannot_be_read_does_not_keep_the_others_from_being_looked_at
     let scene = account();
     assert_eq!(scene.races(&[], "racy").0, Some(66));
     let run = scene.path(".unpick/runs/0001");
-    fs::write(run.join("77-0.events"), [0; 64]).unwrap();
+    fs::write(run.join("77-0.events"), [1; 64]).unwrap();
     let told = scene.unpick(&["races", "--run", "1"]);
     assert_eq!(told.code, Some(66), "{}", told.stderr);
     assert!(told.stdout.contains("77-0.events"), "{}", told.stdout);
     for recording in fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path()) {
         if recording.extension().is_some_and(|extension| extension == "events") {
-            fs::write(recording, [0; 64]).unwrap();
+            fs::write(recording, [1; 64]).unwrap();
         }
     }
     assert_eq!(scene.unpick(&["races", "--run", "1"]).code, Some(2));
@@ -170,7 +170,7 @@ fn locks_in_two_orders_are_a_deadlock_that_can_be_and_forcing_it_decides() {
     for part in ["holds first and asks for second", "holds second and asks for first"] {
         assert!(sentence.contains(part), "{sentence}");
     }
-    let confirmed = scene.unpick(&["confirm", "--deadlock", "1", "--runs", "3", "--quiet"]);
+    let confirmed = scene.unpick(&["confirm", "--deadlock", "1", "--runs", "5", "--quiet"]);
     assert_eq!(confirmed.code, Some(66), "{}{}", confirmed.stdout, confirmed.stderr);
     assert!(confirmed.stdout.contains("cause"), "{}", confirmed.stdout);
     let kept = fs::read_to_string(scene.path(".unpick/races.json")).unwrap();

@@ -151,7 +151,8 @@ fn a_confirmed_cause_is_shown() {
     let hunted = Hunted::new("bank");
     let found = hunted.json(&["confirm", "--runs", "5"], "findings.schema.json", 66);
     assert_eq!(found["findings"][0]["confirmed"]["verdict"], "cause", "{found:#}");
-    let shown = "confirmed: cause — forced 5 of 5 failed, inverted 0 of 5";
+    let shown =
+        "root cause confirmed: fails 5/5 when this order is forced, 0/5 when it is\nprevented";
     hunted.unpick(&["show", "1"]).ends_with(0).says(shown).says("unpick reproduce 1\n");
     let again = hunted.json(&["rank", "--formula", "ochiai"], "findings.schema.json", 66);
     assert_eq!(again["findings"][0]["confirmed"], found["findings"][0]["confirmed"], "{again:#}");
@@ -166,11 +167,12 @@ fn a_hunt_confirms_what_it_finds_within_its_time() {
     let mut hunt =
         command(folder.path(), &["hunt", "--no-delays", "--failing", "3", "--passing", "3"]);
     hunt.args(["--json", "found.json", "--", "./bank"]).env(TURNS, "yes");
-    Ran::from(hunt.output().unwrap()).ends_with(66).says("confirmed: ");
+    Ran::from(hunt.output().unwrap()).ends_with(66).says("when this order is forced");
     for file in ["found.json", ".unpick/findings.json"] {
         let found = fs::read(folder.path().join(file)).unwrap();
         let found: Value = serde_json::from_slice(&found).unwrap();
-        assert_eq!(found["findings"][0]["confirmed"]["forced_runs"], 5, "{found:#}");
+        let runs = found["findings"][0]["confirmed"]["forced_runs"].as_u64();
+        assert!(runs.is_some_and(|runs| runs >= 5), "{found:#}");
     }
 }
 

@@ -33,6 +33,8 @@ const MORE_TIME: u32 = 4;
 /// Time that is kept for experiments on an order under which a run failed, at most this part of the hunt's.
 const TIME_TO_CONFIRM: Duration = Duration::from_secs(10);
 const PART_TO_CONFIRM: u32 = 6;
+/// An order that was found in the last moment is looked into for this long all the same.
+const LEAST_TO_CONFIRM: Duration = Duration::from_secs(3);
 /// Several orders can bring about one bug: more of them say little.
 const MOST_FINDINGS: usize = 3;
 
@@ -91,7 +93,8 @@ impl Trial {
     /// Tries them until one is the cause of failing, or the budget is used up. What was found leads the findings.
     pub fn run(mut self, course: &mut Course<'_>, findings: &mut Findings) -> Result<(), Problem> {
         course.progress().begin_orders();
-        self.forcing = self.forcing.ending_at(course.until());
+        let end = course.until().map(|until| until + LEAST_TO_CONFIRM);
+        self.forcing = self.forcing.ending_at(end);
         for order in std::mem::take(&mut self.orders) {
             if self.has_enough() || !self.may_go_on(course) {
                 break;
@@ -174,13 +177,14 @@ impl Trial {
         order: Finding,
         course: &mut Course<'_>,
     ) -> Result<Option<Confirmation>, Problem> {
+        let at_least = Instant::now() + LEAST_TO_CONFIRM;
         let trying = Trying {
             forcing: &self.forcing,
             store: self.store.folder(),
             plan: &PlanOptions::default(),
             top: 1,
             runs: confirm::USUAL_RUNS,
-            until: course.until(),
+            until: course.until().map(|until| until.max(at_least)),
             quiet: course.progress().is_quiet(),
             evidence: &HuntEvidence::default(),
         };

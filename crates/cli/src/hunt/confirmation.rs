@@ -9,7 +9,7 @@ use unpick_findings::Findings;
 use unpick_problem::Problem;
 use unpick_runner::Invocation;
 
-use crate::conclude::{options_of, reranked};
+use crate::conclude::{options_of, reconstructed, reranked};
 use crate::confirm::{Failures, HuntEvidence, Rerank, Trying, USUAL_RUNS, baseline_of};
 use crate::forcing::{Forcing, Hunted, PlanOptions};
 use crate::hunt::course::Course;
@@ -76,7 +76,9 @@ impl Confirmation {
             quiet: self.quiet,
             evidence: &evidence,
         };
-        trying.try_all(findings).map(|_| ())
+        trying.try_all(findings)?;
+        *findings = reconstructed(store, &runs, findings.clone())?;
+        Ok(())
     }
 
     fn is_quick_enough(&self, hunted: &Hunted) -> bool {
