@@ -277,14 +277,14 @@ pub fn table(tried: &[Tried]) -> String {
         "verdict",
     ]);
     let of = |part: u32, whole: u32| format!("{part} of {whole}");
-    for Tried { what, trials, confirmed, .. } in tried {
+    for Tried { what, confirmed, .. } in tried {
         table.add_row([
             what.to_owned(),
-            of(trials.forced_hits, trials.forced_runs),
-            of(trials.forced_failures, trials.forced_hits),
-            of(trials.inverse_hits, trials.inverse_runs),
-            of(trials.inverse_failures, trials.inverse_hits),
-            of(trials.plain_failures, trials.plain_runs),
+            of(confirmed.forced_hits, confirmed.forced_runs),
+            of(confirmed.forced_failures, confirmed.forced_hits),
+            of(confirmed.inverse_hits, confirmed.inverse_runs),
+            of(confirmed.inverse_failures, confirmed.inverse_hits),
+            of(confirmed.baseline_failures, confirmed.baseline_runs),
             confirmed.verdict.name().to_owned(),
         ]);
     }

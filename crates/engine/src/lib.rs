@@ -7,4 +7,4 @@
 
 mod root_cause;
 
-pub use root_cause::{Proposal, apply, candidates, propose, repropose};
+pub use root_cause::{Proposal, apply, candidates, confirmed, propose, repropose};

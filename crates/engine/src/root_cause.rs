@@ -61,7 +61,7 @@ pub fn candidates(proposals: &[Proposal]) -> Vec<Candidate> {
 /// Puts verdicts to findings; who leads by the decision comes first, in the place of the finding that it belongs to.
 pub fn apply(findings: &mut Findings, proposals: Vec<Proposal>, decision: &Decision) {
     for (at, proposal) in proposals.into_iter().enumerate() {
-        let confirmed = confirmed(&decision.judged[at], decision);
+        let confirmed = confirmed(decision, at);
         let Some(listed) = findings.findings.get_mut(proposal.place) else { continue };
         if decision.leader == Some(at) {
             *listed = Finding { confirmed, rank: listed.rank, ..proposal.finding };
@@ -69,7 +69,7 @@ pub fn apply(findings: &mut Findings, proposals: Vec<Proposal>, decision: &Decis
             listed.confirmed = confirmed;
         }
     }
-    let leads = decision.leader.and_then(|at| confirmed(&decision.judged[at], decision));
+    let leads = decision.leader.and_then(|at| confirmed(decision, at));
     findings.order_by_confirmation();
     // A measured effect says more than any correlation, also where it is too small to be sure.
     let leader =
@@ -79,10 +79,11 @@ pub fn apply(findings: &mut Findings, proposals: Vec<Proposal>, decision: &Decis
     }
 }
 
-/// As a finding keeps it; none: it was not tried.
-fn confirmed(judged: &Judged, decision: &Decision) -> Option<Confirmed> {
-    let verdict = judged.verdict?;
-    let (forced, prevented) = judged.measured.best();
+/// What was measured of a candidate, as a finding keeps it; none: it was not tried.
+pub fn confirmed(decision: &Decision, candidate: usize) -> Option<Confirmed> {
+    let Judged { measured, verdict } = decision.judged.get(candidate)?;
+    let verdict = (*verdict)?;
+    let (forced, prevented) = measured.best();
     Some(Confirmed {
         forced_runs: forced.runs,
         forced_hits: forced.reached.runs,

@@ -7,7 +7,7 @@ use crate::verdict::{Verdict, verdict};
 
 /// What is not shown to be the cause leads only if it correlates nearly as well as the best.
 const LIKELY: f64 = 0.7;
-/// Priors this close are told apart by one run or two.
+/// Agreements this close are told apart by one run or two.
 const NEARLY: f64 = 0.05;
 
 /// All candidates, measured and judged.

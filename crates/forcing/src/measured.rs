@@ -1,7 +1,7 @@
 //! What experiments have measured of one candidate.
 
 use crate::candidate::Candidate;
-use crate::experiments::{Arm, Observation};
+use crate::experiments::Observation;
 use crate::statistics::{Rate, difference};
 use crate::verdict::Evidence;
 
@@ -30,17 +30,14 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Counts a run; `own` is the number of this candidate.
-    pub fn observe(&mut self, own: usize, arm: Arm, observation: &Observation) {
-        match arm {
-            Arm::Forced { candidate, way } if candidate == own => {
-                way_at(&mut self.forced, way).add(observation);
-            }
-            Arm::Prevented { candidate, way } if candidate == own => {
-                way_at(&mut self.prevented, way).add(observation);
-            }
-            _ => {}
-        }
+    /// Counts a run in which the order was to be forced.
+    pub fn force(&mut self, way: usize, observation: &Observation) {
+        way_at(&mut self.forced, way).add(observation);
+    }
+
+    /// Counts a run in which it was to be prevented.
+    pub fn prevent(&mut self, way: usize, observation: &Observation) {
+        way_at(&mut self.prevented, way).add(observation);
     }
 
     pub fn forced(&self, way: usize) -> Way {
@@ -80,10 +77,6 @@ impl Measured {
     /// Some run failed with the order forced.
     pub fn makes_it_fail(&self) -> bool {
         self.forced.iter().any(|way| way.reached.failures > 0)
-    }
-
-    pub fn was_reached(&self) -> bool {
-        self.forced.iter().any(|way| way.reached.runs > 0)
     }
 
     /// P(fail | forced) - P(fail | prevented): lower and upper bound.

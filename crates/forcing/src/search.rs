@@ -93,18 +93,19 @@ struct Search<'a, E> {
 }
 
 impl<E: Experiments> Search<'_, E> {
-    /// One experiment, which counts for all candidates.
+    /// One experiment.
     fn run(&mut self, arm: Arm) -> Result<(), E::Error> {
         let Some(observation) = self.experiments.run(arm)? else {
             self.over = true;
             return Ok(());
         };
         self.runs += 1;
-        if arm == Arm::Baseline {
-            self.baseline.add(observation.failed);
-        }
-        for (own, measured) in self.measured.iter_mut().enumerate() {
-            measured.observe(own, arm, &observation);
+        match arm {
+            Arm::Baseline => self.baseline.add(observation.failed),
+            Arm::Forced { candidate, way } => self.measured[candidate].force(way, &observation),
+            Arm::Prevented { candidate, way } => {
+                self.measured[candidate].prevent(way, &observation)
+            }
         }
         Ok(())
     }

@@ -19,11 +19,10 @@ use unpick_forcing::{Arm, Candidate, Experiments, Observation};
 use unpick_problem::Problem;
 use unpick_reproduce::{Mode, Plan};
 
-use super::failures::Failures;
 use super::trying::Trying;
 use crate::calibration::choices;
 use crate::conclude::{Reranked, patterns_in};
-use crate::forcing::{ForcedRun, Forcing, PlanOptions};
+use crate::forcing::ForcedRun;
 use crate::reproduce::is_reached;
 
 /// Recordings of more bytes than this are not read: that would take longer than the run.
@@ -37,11 +36,7 @@ const MAX_REPROPOSED: usize = 40;
 const MAX_REPEATS: u32 = 2;
 
 pub struct Laboratory<'a> {
-    forcing: &'a Forcing,
-    options: &'a PlanOptions,
-    /// How the runs of the hunt failed.
-    failures: &'a Failures,
-    rerank: Option<Rerank<'a>>,
+    trying: &'a Trying<'a>,
     pub proposals: Vec<Proposal>,
     /// The findings as they are ranked now.
     pub findings: Findings,
@@ -73,16 +68,13 @@ struct Plans {
 
 impl<'a> Laboratory<'a> {
     pub fn new(
-        trying: &Trying<'a>,
+        trying: &'a Trying<'a>,
         findings: &Findings,
         proposals: Vec<Proposal>,
         bar: ProgressBar,
     ) -> Laboratory<'a> {
         let mut laboratory = Laboratory {
-            forcing: trying.forcing,
-            options: trying.plan,
-            failures: &trying.evidence.failures,
-            rerank: trying.evidence.rerank,
+            trying,
             proposals,
             findings: findings.clone(),
             plans: Vec::new(),
@@ -101,9 +93,7 @@ impl<'a> Laboratory<'a> {
     fn plan_all(&mut self) {
         for proposal in &self.proposals[self.plans.len()..] {
             let plan = Plan::of_finding(&proposal.finding).ok();
-            let usual = plan.map(|plan| {
-                self.forcing.completed(self.options.applied_to(plan, self.forcing.usual_run))
-            });
+            let usual = plan.map(|plan| self.trying.completed(plan));
             self.plans.push(Plans { usual, forced: OnceCell::new(), prevented: OnceCell::new() });
         }
     }
@@ -112,7 +102,7 @@ impl<'a> Laboratory<'a> {
         let Plans { usual, forced, .. } = &self.plans[candidate];
         forced.get_or_init(|| {
             let Some(plan) = usual else { return Vec::new() };
-            choices(self.forcing, plan, self.options).collect()
+            choices(self.trying.forcing, plan, self.trying.plan).collect()
         })
     }
 
@@ -124,10 +114,10 @@ impl<'a> Laboratory<'a> {
     /// Kept apart at the accesses, then with gates where functions begin, then by whole functions.
     fn inverses(&self, plan: &Plan) -> Vec<Plan> {
         let mut inverses = vec![plan.inverse()];
-        if let Ok(program) = self.forcing.program() {
+        let Trying { forcing, plan: options, .. } = self.trying;
+        if let Ok(program) = forcing.program() {
             inverses.extend(plan.with_early_gates(program).map(|early| early.inverse()));
-            let plain =
-                self.options.applied_to(Plan::forcing(plan.steps.clone()), self.forcing.usual_run);
+            let plain = options.applied_to(Plan::forcing(plan.steps.clone()), forcing.usual_run);
             inverses.extend(plain.whole_inverse(program));
         }
         inverses
@@ -148,8 +138,10 @@ impl<'a> Laboratory<'a> {
     ) -> Result<Option<(ForcedRun, Option<RunPatterns>)>, Problem> {
         for repeat in 0..=MAX_REPEATS {
             let look = |_: &ForcedRun, folder: &Path| Ok(self.patterns_of(folder));
-            let Some((run, patterns)) = self.forcing.run_and(plan, look)? else { return Ok(None) };
-            if run.label != Label::Unusable || repeat == MAX_REPEATS || self.is_over() {
+            let Some((run, patterns)) = self.trying.forcing.run_and(plan, look)? else {
+                return Ok(None);
+            };
+            if run.label != Label::Unusable || repeat == MAX_REPEATS || !self.trying.may_go_on() {
                 return Ok(Some((run, patterns)));
             }
         }
@@ -158,7 +150,7 @@ impl<'a> Laboratory<'a> {
 
     /// What cannot be read, or not soon, says nothing.
     fn patterns_of(&self, folder: &Path) -> Option<RunPatterns> {
-        let Rerank { options, .. } = self.rerank?;
+        let Rerank { options, .. } = self.trying.evidence.rerank?;
         (bytes_in(folder) <= MAX_RECORDING).then(|| patterns_in(folder, options).ok())?
     }
 
@@ -166,10 +158,6 @@ impl<'a> Laboratory<'a> {
         if let Some(patterns) = patterns.filter(|_| self.experiments.len() < MAX_EXPERIMENTS) {
             self.experiments.push((label, patterns));
         }
-    }
-
-    fn is_over(&self) -> bool {
-        self.forcing.is_stopped() || self.time.is_some_and(|time| self.begun.elapsed() >= time)
     }
 
     fn show(&mut self, arm: Arm, failed: bool) {
@@ -191,7 +179,7 @@ impl Experiments for Laboratory<'_> {
     type Error = Problem;
 
     fn run(&mut self, arm: Arm) -> Result<Option<Observation>, Problem> {
-        if self.is_over() {
+        if !self.trying.may_go_on() {
             return Ok(None);
         }
         let plan = self.plan(arm);
@@ -205,7 +193,7 @@ impl Experiments for Laboratory<'_> {
         };
         let reached = plan.is_none_or(|plan| is_reached(plan, &run) || is_shown(plan));
         // What fails in another way is no sign of the same bug.
-        let failed = run.label == Label::Fail && self.failures.has(&run.why);
+        let failed = run.label == Label::Fail && self.trying.evidence.failures.has(&run.why);
         let is_usable = run.label == Label::Pass || failed;
         if is_usable {
             self.keep(run.label, patterns);
@@ -215,7 +203,9 @@ impl Experiments for Laboratory<'_> {
     }
 
     fn reconsider(&mut self, known: Vec<Candidate>) -> Result<Vec<Candidate>, Problem> {
-        let Some(Rerank { rank, .. }) = self.rerank.filter(|_| !self.experiments.is_empty()) else {
+        let Some(Rerank { rank, .. }) =
+            self.trying.evidence.rerank.filter(|_| !self.experiments.is_empty())
+        else {
             return Ok(known);
         };
         let Reranked { findings, alternatives } = rank(&self.experiments)?;

@@ -10,11 +10,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_engine::{Proposal, apply, candidates, propose};
+use unpick_engine::{Proposal, apply, candidates, confirmed, propose};
 use unpick_findings::{Confirmation, Confirmed, Findings};
 use unpick_forcing::{Decision, Rate, Settings, decide};
 use unpick_problem::Problem;
-use unpick_reproduce::{Plan, Trials, confirmation};
+use unpick_reproduce::{Plan, Trials};
 
 use super::failures::Failures;
 use super::laboratory::{Laboratory, MAX_PROPOSALS, Rerank};
@@ -30,7 +30,6 @@ const FIRST_ROUND: u32 = 5;
 pub struct Tried {
     /// As it was numbered before.
     pub what: String,
-    pub trials: Trials,
     pub confirmed: Confirmed,
     /// What stood in the way, if it was never reached.
     pub remark: Option<String>,
@@ -39,7 +38,7 @@ pub struct Tried {
 impl Tried {
     /// None: nothing could be forced, which says nothing about the finding.
     fn confirmed(&self) -> Option<Confirmed> {
-        (self.trials.forced_runs > 0).then_some(self.confirmed)
+        (self.confirmed.forced_runs > 0).then_some(self.confirmed)
     }
 
     pub fn is_cause(&self) -> bool {
@@ -160,7 +159,6 @@ impl Trying<'_> {
             // Nothing can be forced: that says nothing about the finding.
             Err(problem) => Tried {
                 what,
-                trials: Trials::default(),
                 confirmed: Trials::default().confirmed(),
                 remark: Some(problem.to_string()),
             },
@@ -210,8 +208,7 @@ impl Trying<'_> {
         let inverse = self.repeat(Some(&inverse_plan), bar)?;
         let trials = self.trials(&forced, &inverse, plain, bar)?;
         let remark = (forced.hits == 0).then(|| forced.obstacle(&plan).to_string());
-        let confirmed = trials.confirmed();
-        Ok(Tried { what, trials, confirmed, remark })
+        Ok(Tried { what, confirmed: trials.confirmed(), remark })
     }
 
     /// The inverse of a plan, which waits where it was best to wait.
@@ -232,22 +229,9 @@ impl Trying<'_> {
 
 /// A row for each proposal that was tried.
 fn rows(proposals: &[Proposal], decision: &Decision) -> Vec<Tried> {
-    let row = |(proposal, judged): (&Proposal, &unpick_forcing::Judged)| {
-        let verdict = judged.verdict?;
-        let (forced, prevented) = judged.measured.best();
-        let trials = Trials {
-            forced_runs: forced.runs,
-            forced_hits: forced.reached.runs,
-            forced_failures: forced.reached.failures,
-            inverse_runs: prevented.runs,
-            inverse_hits: prevented.reached.runs,
-            inverse_failures: prevented.reached.failures,
-            plain_runs: decision.baseline.runs,
-            plain_failures: decision.baseline.failures,
-        };
-        let confirmed = Confirmed { verdict: confirmation(verdict), ..trials.confirmed() };
+    let row = |(at, proposal): (usize, &Proposal)| {
         let what = format!("{}  {}", proposal.place + 1, proposal.finding.pattern);
-        Some(Tried { what, trials, confirmed, remark: None })
+        Some(Tried { what, confirmed: confirmed(decision, at)?, remark: None })
     };
-    proposals.iter().zip(&decision.judged).filter_map(row).collect()
+    proposals.iter().enumerate().filter_map(row).collect()
 }

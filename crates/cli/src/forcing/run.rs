@@ -16,7 +16,7 @@ use unpick_runner::{Attempt, Choices, Invocation, Judged, Plan as RunPlan, attem
 
 use super::Forcing;
 use super::outcome::{outcome_in, prevention_in};
-use crate::conclude::condense;
+use crate::conclude::patterns_in;
 use crate::record::fresh_seed;
 
 /// As a hunt's.
@@ -56,8 +56,8 @@ impl Forcing {
             let open = plan.filter(|plan| plan.mode == Mode::Force && run.outcome.hits == 0);
             // What cannot be read shows nothing.
             let is_shown = open.is_some_and(|plan| {
-                condense(folder, Options::default())
-                    .is_ok_and(|condensed| plan.is_shown_by(&condensed.patterns))
+                patterns_in(folder, Options::default())
+                    .is_ok_and(|patterns| plan.is_shown_by(&patterns))
             });
             let prevention = open.filter(|_| !is_shown).and_then(|_| prevention_in(folder));
             Ok((is_shown, prevention))
