@@ -6,7 +6,7 @@ use std::time::Instant;
 use unpick_analyses::ranking::{Conclusion, LabelledRun, StudyFigures, conclude};
 use unpick_analyses::{Collector, Formula, Options, RunPatterns};
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, describe};
+use unpick_findings::{Choices, Findings, Packages, describe};
 use unpick_names::{CodeNames, KnownRecording};
 use unpick_problem::Problem;
 use unpick_recording::Run;
@@ -108,13 +108,18 @@ impl Ranking<'_> {
     }
 
     fn findings(&self, conclusion: &Conclusion) -> Findings {
-        let choices = Choices {
-            working_folder: std::env::current_dir().unwrap_or_default(),
-            most_findings: 10,
-            most_supporters: usize::MAX,
-            correlations: Vec::new(),
-        };
-        describe(conclusion, self.names, &choices)
+        describe(conclusion, self.names, &choices())
+    }
+}
+
+/// As a user has them who chooses nothing, with all supporters.
+pub fn choices() -> Choices {
+    Choices {
+        working_folder: std::env::current_dir().unwrap_or_default(),
+        most_findings: 10,
+        most_supporters: usize::MAX,
+        correlations: Vec::new(),
+        packages: Packages::default(),
     }
 }
 

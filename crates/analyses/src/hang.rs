@@ -3,19 +3,22 @@
 //! Takes   the recordings of the run's processes, and each thread as it was when the time was over (`Seen`).
 //! Gives   a `HungRun`, in terms that hold beyond the process. Threads that wait for each other in a circle are a sure
 //!         deadlock: a thread is taken for the holder of a lock only while it holds it, and waits with a time limit do not count.
-//!         Where there is no circle: the order in which a notification was lost, if that can be told (`notifications`).
+//!         Where there is no circle: the order in which a wakeup was lost, by a test that was out of date (`stale_tests`) or by the order of
+//!         locks (`notifications`), if that can be told.
 //! Misses  waits and locks of a process whose recording lacks events; waits in code that is not instrumented; who could post a semaphore or wake a futex.
 //! Invents a lock of parking_lot as what a thread waits for, if it took another one by handing over.
 //! Cost    one walk over the events of the threads that are alive; over all events, if some wait at a condition and there is no circle.
 
 mod circles;
 mod notifications;
+mod sleepers;
+mod stale_tests;
 mod terms;
 mod waits;
 
 use std::collections::BTreeMap;
 
-use unpick_events::{Site, ThreadId};
+use unpick_events::{Address, Site, ThreadId};
 use unpick_recording::Recording;
 
 use crate::knowledge::Knowledge;
@@ -25,6 +28,8 @@ use crate::ranking::{CodeBook, ExampleLock, ExampleMemory};
 use circles::circles;
 pub use notifications::Deed;
 use notifications::{Forgotten, Step, lost_notification};
+use sleepers::Sleeper;
+use stale_tests::lost_wakeup;
 pub(crate) use terms::Terms;
 use waits::{LastSeen, Waiting, last_seen};
 
@@ -79,8 +84,20 @@ pub struct LostStep {
     pub thread: u16,
     pub deed: Deed,
     pub place: Whereabouts,
-    /// The condition's mutex, where the thread took it before; none: that is the step itself, or is not known.
+    /// The condition's mutex, where the thread took it before; none: that is the step itself, or is not known. Of a test, a write and the
+    /// wait that follows: the outermost lock by which the thread came there.
     pub lock: Option<ExampleLock>,
+    /// Of a test and a write.
+    pub variable: Option<LostVariable>,
+}
+
+/// What a thread tested before it waited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostVariable {
+    pub memory: ExampleMemory,
+    pub bytes: u64,
+    /// How far behind the condition it is, if both are parts of one object.
+    pub behind_condition: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -145,20 +162,38 @@ impl HungRun {
             Teller { terms: Terms::new(&mut self.code, recording, knowledge), held: &held };
         let mut threads = Vec::new();
         let mut waited_for = BTreeMap::new();
-        let mut forgotten = Vec::new();
+        let (mut forgotten, mut sleepers) = (Vec::new(), Vec::new());
         for seen in seen {
             let mut last = last_seen(recording, knowledge, seen);
             last.waiting = last.waiting.filter(|_| is_whole);
             waited_for.insert(seen.thread.0, teller.waited_for(seen.thread, last.waiting.as_ref()));
-            forgotten.extend(last.waiting.and_then(|wait| Forgotten::of(seen.thread, &wait)));
+            let waiting = last.waiting.as_ref();
+            forgotten.extend(waiting.and_then(|wait| Forgotten::of(seen.thread, wait)));
+            sleepers.extend(waiting.and_then(|wait| Sleeper::of(seen.thread, wait)));
             threads.push(teller.thread(seen, &last));
         }
         let circles = circles(&waited_for);
-        let forgotten = if circles.is_empty() { &forgotten[..] } else { &[] };
-        let lost = lost_notification(recording, knowledge, seen, forgotten);
+        if !circles.is_empty() {
+            (forgotten, sleepers) = (Vec::new(), Vec::new());
+        }
+        let lost = lost_order(recording, knowledge, seen, &forgotten, &sleepers);
         let lost = lost.map(|(thread, steps)| teller.lost(thread, &steps, &threads));
         self.processes.push(HungProcess { process, threads, circles, lost });
     }
+}
+
+/// A test that was out of date explains the most, if a notification followed it; without one it may be chance, but comes before what only the
+/// order of locks says.
+fn lost_order(
+    recording: &Recording,
+    knowledge: &dyn Knowledge,
+    seen: &[Seen],
+    forgotten: &[Forgotten],
+    sleepers: &[Sleeper],
+) -> Option<(ThreadId, Vec<Step>)> {
+    let stale = lost_wakeup(recording, knowledge, seen, sleepers);
+    let known = stale.map(|lost| (lost.thread, lost.steps));
+    known.or_else(|| lost_notification(recording, knowledge, seen, forgotten))
 }
 
 fn held_by_thread(
@@ -227,6 +262,11 @@ impl Teller<'_> {
     }
 
     fn lost(&mut self, waiting: ThreadId, steps: &[Step], all: &[HungThread]) -> LostNotification {
+        let condition = all.iter().find(|thread| thread.thread == waiting.0);
+        let condition = condition.and_then(|thread| match &thread.wait {
+            Some(Wait::Condition { condition, .. } | Wait::Futex(condition)) => Some(condition),
+            _ => None,
+        });
         let mut told = Vec::new();
         for step in steps {
             // Who waits is still there, and its memory may have told more.
@@ -235,9 +275,20 @@ impl Teller<'_> {
                 _ => self.terms.place(step.site, step.context, false),
             };
             let lock = step.lock.map(|lock| self.terms.lock(&lock));
-            told.push(LostStep { thread: step.thread.0, deed: step.deed, place, lock });
+            let variable = step.bytes.map(|bytes| self.variable(bytes, condition));
+            told.push(LostStep { thread: step.thread.0, deed: step.deed, place, lock, variable });
         }
         LostNotification { thread: waiting.0, steps: told }
+    }
+
+    fn variable(
+        &mut self,
+        (address, bytes): (Address, u64),
+        condition: Option<&ExampleMemory>,
+    ) -> LostVariable {
+        let memory = self.terms.memory(address);
+        let behind_condition = condition.and_then(|condition| distance(condition, &memory));
+        LostVariable { memory, bytes, behind_condition }
     }
 
     /// The threads that a thread cannot go on without.
@@ -261,4 +312,28 @@ impl Teller<'_> {
             .filter(|(thread, locks)| locks.iter().any(|held| is_in_the_way(**thread, held)));
         holders.map(|(thread, _)| thread.0).collect()
     }
+}
+
+/// Of memory without a name, on a stack mostly: what is nearer is taken for parts of one object.
+const NEAR: u64 = 4096;
+
+/// How far the second is behind the first, if both are parts of one object: that is the same in every run.
+fn distance(from: &ExampleMemory, to: &ExampleMemory) -> Option<i64> {
+    let (from, to) = match (from, to) {
+        (
+            ExampleMemory::Static { module, offset: from },
+            ExampleMemory::Static { module: other, offset: to },
+        ) if module == other => (from, to),
+        (
+            ExampleMemory::Heap { block, offset: from },
+            ExampleMemory::Heap { block: other, offset: to },
+        ) if block == other => (from, to),
+        (ExampleMemory::Other { address: from }, ExampleMemory::Other { address: to })
+            if from.abs_diff(*to) < NEAR =>
+        {
+            (from, to)
+        }
+        _ => return None,
+    };
+    Some(to.wrapping_sub(*from).cast_signed())
 }

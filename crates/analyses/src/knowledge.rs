@@ -32,6 +32,12 @@ pub trait Knowledge {
         false
     }
 
+    /// Whether code at a site can be executed after that at another, in one activation of the function that both are in and in one iteration
+    /// of its outermost loop. None: they are not in one function, or nobody knows.
+    fn follows(&self, _first: Site, _second: Site) -> Option<bool> {
+        None
+    }
+
     /// Whose state accesses at a site are to. State of a library is no variable of the user's: who takes a lock or drops an `Arc`
     /// before whom says nothing that the accesses around it do not say, and locks of C are no accesses at all.
     fn state_of(&self, _site: Site) -> State {

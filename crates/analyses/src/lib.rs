@@ -10,12 +10,15 @@
 //! once it is made. Nothing here reads or writes files.
 #![forbid(unsafe_code)]
 
+pub mod access_log;
 pub mod access_pairs;
+mod activations;
 mod code_tables;
 pub mod communication;
 pub mod hang;
 pub mod interleaving_patterns;
 pub mod invariants;
+pub mod iterations;
 pub mod knowledge;
 pub mod lock_order;
 pub mod locks_held;

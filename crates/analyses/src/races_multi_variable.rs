@@ -14,7 +14,6 @@
 //! - neither: A2 is of a thread that is created after the one and joined before the other, and so always between.
 //! - what lockset alone finds is held against the firm order (`firmness`).
 
-mod activations;
 mod correlations;
 mod firmness;
 mod mined;

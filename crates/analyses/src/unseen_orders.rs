@@ -1,7 +1,8 @@
 //! Orders to try: what passing runs might have done, and no run has done.
 //!
 //! Takes   the condensed results of labelled runs, one after the other.
-//! Gives   orders that were possible in a passing run and that no usable run shows, the most promising first, each with an example.
+//! Gives   orders that were possible in a passing run and that no usable run shows, the most promising first, each with an example; then accesses
+//!         in gaps that passing runs show and no failing one, the rarest first.
 //! Misses  code that no passing run has executed; patterns of two variables, and what `interleaving_patterns::possible` misses.
 //! Invents orders that cannot come about: only trying tells. Most of those that can do no harm.
 //! Cost    one look-up per pattern of each run.
@@ -10,11 +11,15 @@
 //! freed them; accesses in a gap; other pairs the other way round. Inside of a kind, what happened seldom per run comes first: what
 //! happens once in a run was hardly ever tested in another order, and is reached soon. Three writes (P8) come last: the last one
 //! would have won anyway.
+//!
+//! Shown orders. Where many threads execute the same code, some of them come into every gap in every run. That says nothing about other threads or
+//! other values: that two workers come between each other's check and act does not mean that the main thread did. Sites do not tell which thread
+//! it was, so these orders are tried after those that nobody had. Pairs are not: both ways round is what threads usually do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::Label;
 
-use crate::interleaving_patterns::{Class, PatternId, RunPatterns, Touch};
+use crate::interleaving_patterns::{Class, FoundPattern, PatternId, RunPatterns, Touch};
 use crate::ranking::{CodeBook, Example, PatternKey, Translation, example_of};
 
 /// An order that no run shows.
@@ -33,6 +38,8 @@ pub struct UnseenOrder {
 pub struct UnseenOrders {
     pub code: CodeBook,
     pub orders: Vec<UnseenOrder>,
+    /// Accesses in a gap that passing runs show, and no failing one: `runs` and `count` say how often.
+    pub shown: Vec<UnseenOrder>,
 }
 
 /// Takes in runs.
@@ -41,6 +48,9 @@ pub struct Unseen {
     code: CodeBook,
     seen: FxHashSet<PatternKey>,
     possible: FxHashMap<PatternKey, UnseenOrder>,
+    shown: FxHashMap<PatternKey, UnseenOrder>,
+    /// By failing runs.
+    failing: FxHashSet<PatternKey>,
 }
 
 impl Unseen {
@@ -56,33 +66,51 @@ impl Unseen {
         let site = |number: u32| translation.sites[number as usize];
         let hidden = run.hidden_pairs.iter();
         self.seen.extend(hidden.map(|pair| PatternKey::new(pair.pattern, pair.sites.map(site))));
+        let in_gaps = run.patterns.iter().filter(|found| is_worth_repeating(found.pattern));
         if label == Label::Pass {
-            self.add_possible(number, run, &translation);
-        }
-    }
-
-    fn add_possible(&mut self, number: u32, run: &RunPatterns, translation: &Translation) {
-        for found in &run.possible {
-            let key = PatternKey::of(run, found, translation);
-            let example = || example_of(run, found, translation, number);
-            let known = self.possible.entry(key).or_insert_with(|| UnseenOrder {
-                key,
-                runs: 0,
-                count: 0,
-                example: example(),
-            });
-            known.runs += 1;
-            known.count += found.count;
+            add_all(&mut self.possible, run.possible.iter(), number, run, &translation);
+            add_all(&mut self.shown, in_gaps, number, run, &translation);
+        } else {
+            self.failing.extend(in_gaps.map(|found| PatternKey::of(run, found, &translation)));
         }
     }
 
     /// What no run has shown.
     pub fn finish(self) -> UnseenOrders {
-        let Unseen { code, seen, possible } = self;
+        let Unseen { code, seen, possible, shown, failing } = self;
         let unseen = possible.into_values().filter(|order| !seen.contains(&order.key));
         let mut orders: Vec<UnseenOrder> = unseen.collect();
         orders.sort_by_cached_key(|order| (kind_of(order), per_run(order), place_of(order, &code)));
-        UnseenOrders { code, orders: in_turn(orders) }
+        let shown = shown.into_values().filter(|order| !failing.contains(&order.key));
+        let mut shown: Vec<UnseenOrder> = shown.collect();
+        shown.sort_by_cached_key(|order| (order.runs, order.count, place_of(order, &code)));
+        UnseenOrders { code, orders: in_turn(orders), shown }
+    }
+}
+
+/// Three writes leave behind what the last one wrote, whoever came between.
+fn is_worth_repeating(pattern: PatternId) -> bool {
+    pattern.class() == Class::SingleVariable && pattern != PatternId::P8
+}
+
+fn add_all<'r>(
+    orders: &mut FxHashMap<PatternKey, UnseenOrder>,
+    found: impl Iterator<Item = &'r FoundPattern>,
+    number: u32,
+    run: &RunPatterns,
+    translation: &Translation,
+) {
+    for found in found {
+        let key = PatternKey::of(run, found, translation);
+        let example = || example_of(run, found, translation, number);
+        let known = orders.entry(key).or_insert_with(|| UnseenOrder {
+            key,
+            runs: 0,
+            count: 0,
+            example: example(),
+        });
+        known.runs += 1;
+        known.count += found.count;
     }
 }
 

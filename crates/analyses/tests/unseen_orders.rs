@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use traces::{Deed, Step, address_of, collect, collect_steps, names};
 use unpick_analyses::interleaving_patterns::FoundPattern;
-use unpick_analyses::{Collector, Options, RunPatterns, Unseen};
+use unpick_analyses::{Collector, Options, RunPatterns, Unseen, UnseenOrder};
 use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_recording::Recording;
@@ -42,6 +42,41 @@ fn unseen(runs: &[(Label, &str)]) -> Vec<String> {
             order.key.pattern.name() + &order.key.sites().iter().map(name).collect::<String>()
         })
         .collect()
+}
+
+/// What passing runs had and failing ones had not, the rarest first.
+fn shown(runs: &[(Label, &str)]) -> Vec<String> {
+    let mut unseen = Unseen::default();
+    for ((label, trace), number) in runs.iter().zip(1..) {
+        unseen.add(number, *label, &collect(trace, Options::default()));
+    }
+    let unseen = unseen.finish();
+    let name = |site: &u32| format!(" {}", unseen.code.sites[*site as usize].offset);
+    let words = |order: &UnseenOrder| {
+        order.key.pattern.name() + &order.key.sites().iter().map(name).collect::<String>()
+    };
+    unseen.shown.iter().map(words).collect()
+}
+
+#[test]
+fn an_order_that_some_threads_had_is_tried_again_unless_a_run_failed_with_it() {
+    let between_workers = "2r x 10, 3w x 20, 2w x 20";
+    assert!(!unseen(&[(Pass, between_workers)]).contains(&"P7 10 20 20".to_owned()));
+    assert_eq!(shown(&[(Pass, between_workers)]), ["P7 10 20 20"]);
+    let failed = [(Pass, between_workers), (Fail, between_workers)];
+    assert_eq!(shown(&failed), Vec::<String>::new());
+    assert_eq!(shown(&[(Unusable, between_workers)]), Vec::<String>::new());
+}
+
+#[test]
+fn of_orders_that_runs_had_the_rarest_comes_first_and_three_writes_never() {
+    let runs = [
+        (Pass, "1r x 1, 2w x 2, 1w x 3"),
+        (Pass, "1r x 1, 2w x 2, 1w x 3"),
+        (Pass, "1w y 4, 2r y 5, 1w y 6"),
+        (Pass, "1w z 7, 2w z 8, 1w z 9"),
+    ];
+    assert_eq!(shown(&runs), ["P6 4 5 6", "P7 1 2 3"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Takes   a plan, and the program.      Gives  the plan with the patience under which the most runs failed; where none did, the order came about
 //!         in the most.
-//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to twenty-one that do not, and twelve more for
+//! Cost    up to 24 runs, of two seconds together, if the first choice does; four for each of up to twenty-four that do not, and twelve more for
 //!         each of the best three of these.
 //!
 //! No one choice is right for all: an order that comes about twice may undo what it did, one that came about once may have done no
@@ -16,7 +16,7 @@ use unpick_problem::Problem;
 use unpick_reproduce::{Plan, PlanStep, Purpose};
 
 use crate::forcing::{Forcing, PlanOptions};
-use crate::reproduce::{Tally, repeat};
+use crate::reproduce::Tally;
 
 /// Each choice is tried so often; one under which all of them fail, more often, as long as it takes no longer than `LONG_ENOUGH`.
 const RUNS: u32 = 4;
@@ -25,9 +25,12 @@ const MOST_RUNS: u32 = 24;
 const BEST: usize = 3;
 const MORE_RUNS: u32 = 12;
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
+/// A choice that has missed once is tried no longer than this: threads that are held in vain make a run slow.
+const MISSED_ENOUGH: Duration = Duration::from_secs(1);
 const SHORT: Duration = Duration::from_millis(3);
 const VERY_SHORT: Duration = Duration::from_micros(300);
 const LINGER: Duration = Duration::from_millis(2);
+const WINDOW: Duration = Duration::from_millis(5);
 
 /// Where threads may wait for their steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,16 +141,22 @@ impl Search<'_> {
 
     /// Some runs; more of them as long as all fail.
     fn trial(&self, choice: &Plan, runs: u32) -> Result<Tally, Problem> {
-        let hidden = indicatif::ProgressBar::hidden();
         let (begun, left) = (Instant::now(), self.left());
-        let mut tally = repeat(self.forcing, Some(choice), runs, left, &hidden)?;
+        let mut tally = Tally::default();
+        while tally.runs < runs && !(has_missed(&tally) && begun.elapsed() > MISSED_ENOUGH) {
+            let is_over = !tally.run_once(self.forcing, Some(choice))?;
+            if is_over || left.is_some_and(|left| begun.elapsed() >= left) {
+                break;
+            }
+        }
         let most = left.map_or(LONG_ENOUGH, |left| left.min(LONG_ENOUGH));
         while tally.failed_hits == tally.runs
             && (runs..MOST_RUNS).contains(&tally.runs)
             && begun.elapsed() < most
         {
-            let Some(run) = self.forcing.run(Some(choice))? else { break };
-            tally.add(&run, Some(choice))?;
+            if !tally.run_once(self.forcing, Some(choice))? {
+                break;
+            }
         }
         Ok(tally)
     }
@@ -180,13 +189,18 @@ impl Search<'_> {
     }
 }
 
+/// Whether a run did not fail by the order.
+fn has_missed(tally: &Tally) -> bool {
+    tally.failed_hits < tally.usable()
+}
+
 fn most_first(one: [f64; 3], other: [f64; 3]) -> Ordering {
     other.partial_cmp(&one).unwrap_or(Ordering::Equal)
 }
 
 /// Whether it forces the order as it is, and at once.
 fn is_plain(choice: &Plan) -> bool {
-    let is_another = choice.early || choice.held_back || choice.undisturbed;
+    let is_another = choice.early || choice.held_back || choice.undisturbed || choice.window;
     choice.linger.is_zero() && !choice.meet && !choice.eager && !is_another
 }
 
@@ -199,18 +213,28 @@ pub fn choices<'a>(
     let mut lasting = lasting_choices(plan, options);
     let usual = lasting.remove(0);
     let meeting = |ignored: u64| Plan { meet: true, ignored, ..usual.clone() };
-    let can_linger = options.linger.is_none();
-    let can_hurry = plan.steps.len() > 2 && !plan.eager;
     let is_deadlock = plan.steps.iter().any(|step| step.purpose == Purpose::Meeting);
+    // Who waits for others in a circle has no last step that could come later, nor one before its turn.
+    let can_linger = options.linger.is_none() && !is_deadlock;
+    let can_hurry = plan.steps.len() > 2 && !plan.eager && !is_deadlock;
     let can_meet = !is_deadlock && options.ignore_first.is_none() && !plan.meet;
     let mut first = Vec::new();
     first.extend(can_be_disturbed(plan).then(|| Plan { undisturbed: true, ..usual.clone() }));
     first.push(usual.clone());
+    // Turns need threads that come to their steps while others are held, and on the same object; time for others does not.
+    let can_delay = options.pause.is_none() && plan.steps.iter().all(PlanStep::is_access);
+    let pause = WINDOW.min(usual.pause);
+    let delayed = can_delay.then(|| Plan { window: true, pause, bound: 0, ..usual.clone() });
     first.extend(can_linger.then(|| Plan { linger: LINGER, ..usual.clone() }));
+    // What does no harm for one value may for the next.
+    let can_repeat = can_linger && options.bound.is_none();
+    first.extend(can_repeat.then(|| Plan { linger: LINGER, bound: 0, ..usual.clone() }));
+    // Some code is only reached when another thread has been by once.
+    first.extend(can_meet.then(|| Plan { ignored: 1, ..usual.clone() }));
     first.extend(can_hurry.then(|| Plan { eager: true, ..usual.clone() }));
     // Who goes through an array from the other end may miss its partner by one.
     let meetings = [0, 1].into_iter().filter(|_| can_meet).map(meeting);
-    let last: Vec<Plan> = meetings.chain(lasting).collect();
+    let last: Vec<Plan> = meetings.chain(lasting).chain(delayed).collect();
     let by_code = std::iter::once_with(move || choices_by_code(forcing, &usual)).flatten();
     first.into_iter().chain(by_code).chain(last)
 }
@@ -224,7 +248,9 @@ fn can_be_disturbed(plan: &Plan) -> bool {
 
 /// What the program's own code allows: gates where functions begin, or threads.
 fn choices_by_code(forcing: &Forcing, usual: &Plan) -> Vec<Plan> {
-    let Ok(program) = forcing.program() else { return Vec::new() };
+    let has_access = usual.steps.iter().any(|step| step.variable.is_some());
+    let program = forcing.program().ok().filter(|_| has_access);
+    let Some(program) = program else { return Vec::new() };
     let early = usual.with_early_gates(program);
     // Who was held back is quick when it is let go: it must not come to its next round before the last step.
     let held_back = usual.held_back(program).map(|plan| Plan { undisturbed: true, ..plan });

@@ -75,6 +75,6 @@ pub fn add_to(
     choices: &Choices,
 ) -> Findings {
     let Ok(Some(all)) = reconstructions_of(runs, graphs_of) else { return findings };
-    let all = own_first(all, names);
+    let all = own_first(all, names, choices);
     findings.with_reconstructions(&ReconstructionWords::new(&all, names, choices))
 }

@@ -9,6 +9,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use unpick_analyses::access_log::{AccessLog, LogCollector};
 use unpick_analyses::communication::{self, GraphOptions, RunGraphs};
 use unpick_analyses::interleaving_patterns::Mode;
 use unpick_analyses::synchronisation_sites::{ModuleSite, synchronisation_sites};
@@ -17,7 +18,8 @@ use unpick_analyses::{
 };
 use unpick_events::Label;
 use unpick_findings::{
-    Alternative, Choices, Finding, Findings, Runs, alternatives, describe, describe_unseen,
+    Alternative, Choices, Finding, Findings, HangGroup, OpenUnit, Packages, Runs, alternatives,
+    describe, describe_shown, describe_unseen,
 };
 use unpick_names::{CodeNames, KnownRecording, ProgramNames};
 use unpick_problem::Problem;
@@ -34,6 +36,8 @@ pub const MOST_FINDINGS: usize = 10;
 pub const MOST_SUPPORTERS: usize = 20;
 /// Orders that are named, to be tried: naming takes time, and so does trying.
 const MOST_ORDERS: usize = 1000;
+/// Of those that passing runs had: most are harmless.
+const MAX_SHOWN: usize = 100;
 
 /// One for all runs: a program's files are read once.
 pub static NAMES: LazyLock<CodeNames> = LazyLock::new(CodeNames::new);
@@ -60,6 +64,15 @@ pub struct View {
     /// [default: what unpick correlate or unpick races kept in the store]
     #[arg(long, value_name = "FILE")]
     correlations: Option<PathBuf>,
+    /// A package whose code counts as your own: it comes first where scores are similar, and is not called a dependency. NAME as cargo
+    /// has it (tokio, tokio@1.47.0), a directory of sources (vendor/zlib) or a shared library (libz.so); may be given several times
+    /// [default: as in the hunt]
+    #[arg(long, value_name = "NAME", value_parser = package)]
+    own_package: Vec<String>,
+    /// A package to ignore: orders of accesses that are all in its code are not reported, only counted; may be given several times
+    /// [default: as in the hunt]
+    #[arg(long, value_name = "NAME", value_parser = package)]
+    ignore_package: Vec<String>,
 }
 
 fn formula(text: &str) -> Result<Formula, String> {
@@ -74,6 +87,20 @@ fn mode(text: &str) -> Result<Mode, String> {
     }
 }
 
+fn package(text: &str) -> Result<String, String> {
+    let is_name = text.chars().any(|character| !matches!(character, '/' | '.' | ' '));
+    let here = std::env::current_dir().unwrap_or_default();
+    // Files below the working folder are named as seen from it.
+    let name = match Path::new(text).strip_prefix(here) {
+        Ok(below) if below != Path::new("") => format!("{}/", below.display()),
+        _ => text.to_owned(),
+    };
+    is_name.then_some(name).ok_or_else(|| {
+        "expected a package of cargo (tokio), a directory (vendor/zlib) or a shared library (libz.so)"
+            .to_owned()
+    })
+}
+
 fn at_least_two(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|&number| number >= 2);
     number.ok_or_else(|| "expected a number from 2".to_owned())
@@ -83,6 +110,19 @@ impl View {
     /// A list that is named is kept, so that whoever ranks again knows it too.
     pub fn take_hints(&self, store: &Path) -> Result<(), Problem> {
         hints::take(store, self.correlations.as_deref())
+    }
+
+    /// Without packages on the command line, those of earlier findings of the hunt are meant.
+    pub fn take_packages_of(&mut self, earlier: &Findings) {
+        if self.own_package.is_empty() && self.ignore_package.is_empty() {
+            self.own_package.clone_from(&earlier.packages.own);
+            self.ignore_package.clone_from(&earlier.packages.ignored);
+        }
+    }
+
+    pub fn packages(&self) -> Packages {
+        let (own, ignored) = (self.own_package.clone(), self.ignore_package.clone());
+        Packages { own, ignored, left_out: 0 }
     }
 
     pub fn options(&self) -> Options {
@@ -154,13 +194,27 @@ pub fn patterns_in(folder: &Path, options: Options) -> Result<RunPatterns, Probl
     Ok(collector.finish())
 }
 
+/// The accesses of a run; none: there are too many, or nothing was recorded.
+pub fn log_in(folder: &Path) -> Result<Option<AccessLog>, Problem> {
+    let run = Run::open(folder)?;
+    if run.event_files().is_empty() {
+        return Ok(None);
+    }
+    let mut collector = LogCollector::default();
+    for recording in run.recordings() {
+        let recording = recording?;
+        collector.add(&recording, &KnownRecording::new(&recording, &NAMES));
+    }
+    Ok(collector.finish())
+}
+
 /// The findings of these runs of a store.
 pub fn findings_of(store: &Store, runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
     let conclusion = conclude_over(runs, &[], view.options(), view.formula)?;
     let imported = names_in(store.folder())?;
     let hangs = hangs_of(runs)?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    let choices = choices_in(store);
+    let choices = choices_in(store, view.packages());
     let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
     let described = of_hunt(described, runs);
     let described = add_to(described, runs, &stored_graphs, &names, &choices);
@@ -182,7 +236,8 @@ pub fn reconstructed(
 ) -> Result<Findings, Problem> {
     let imported = names_in(store.folder())?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    Ok(add_to(findings, runs, &stored_graphs, &names, &choices_in(store)))
+    let choices = choices_in(store, findings.packages.clone());
+    Ok(add_to(findings, runs, &stored_graphs, &names, &choices))
 }
 
 /// How the patterns of a hunt were collected; none: it has no run that can be used.
@@ -191,33 +246,47 @@ pub fn options_of(runs: &[StoredRun]) -> Result<Option<Options>, Problem> {
     usable.map(|run| read_patterns(&run.folder).map(|patterns| patterns.options)).transpose()
 }
 
-/// The findings of these runs, scored over the experiments as well. `formula` is that of the hunt.
+/// How findings of a hunt were come by, so that they can be ranked again in the same way.
+#[derive(Debug, Clone)]
+pub struct AsBefore {
+    formula: String,
+    packages: Packages,
+}
+
+impl AsBefore {
+    pub fn of(findings: &Findings) -> AsBefore {
+        AsBefore { formula: findings.formula.clone(), packages: findings.packages.clone() }
+    }
+}
+
+/// The findings of these runs, scored over the experiments as well, otherwise as they were before. `units` may be torn.
 pub fn reranked(
     store: &Store,
     runs: &[StoredRun],
-    experiments: &[(Label, RunPatterns)],
+    experiments: &[(Label, &RunPatterns)],
     options: Options,
-    formula: &str,
+    before: &AsBefore,
+    units: &[OpenUnit],
 ) -> Result<Reranked, Problem> {
-    let formula = Formula::from_name(formula).unwrap_or_default();
+    let formula = Formula::from_name(&before.formula).unwrap_or_default();
     let conclusion = conclude_over(runs, experiments, options, formula)?;
     let imported = names_in(store.folder())?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    let choices = choices_in(store);
+    let choices = choices_in(store, before.packages.clone());
     Ok(Reranked {
         findings: describe(&conclusion, &names, &choices),
-        alternatives: alternatives(&conclusion, &names, &choices),
+        alternatives: alternatives(&conclusion, &names, &choices, units),
     })
 }
 
-/// Findings that can take the place of the listed ones: the same cause, led by another pattern. `formula` is that of their scores.
+/// Findings that can take the place of the listed ones: the same cause, led by another pattern.
 pub fn alternatives_of(
     store: &Store,
     runs: &[StoredRun],
-    formula: &str,
+    listed: &Findings,
 ) -> Result<Vec<Alternative>, Problem> {
     let Some(options) = options_of(runs)? else { return Ok(Vec::new()) };
-    Ok(reranked(store, runs, &[], options, formula)?.alternatives)
+    Ok(reranked(store, runs, &[], options, &AsBefore::of(listed), &[])?.alternatives)
 }
 
 pub fn choices() -> Choices {
@@ -226,35 +295,59 @@ pub fn choices() -> Choices {
         most_findings: MOST_FINDINGS,
         most_supporters: MOST_SUPPORTERS,
         correlations: Vec::new(),
+        packages: Packages::default(),
     }
 }
 
-/// The same with what the store knows of variables that belong together.
-fn choices_in(store: &Store) -> Choices {
-    Choices { correlations: hints::rules(store.folder()), ..choices() }
+/// The same with the packages that the user names, and with what the store knows of variables that belong together.
+fn choices_in(store: &Store, packages: Packages) -> Choices {
+    Choices { correlations: hints::rules(store.folder()), packages, ..choices() }
 }
 
-/// Orders to try: those that no run of these had, the most promising first; and how many there are in all.
-pub fn unseen_orders_of(
+/// Orders to try, the most promising first.
+pub struct OrdersToTry {
+    /// Those that no run had.
+    pub unseen: Vec<Finding>,
+    /// Further ones, which have no names.
+    pub further: usize,
+    /// Those that passing runs had.
+    pub shown: Vec<Finding>,
+    /// Those of both kinds that are all in ignored packages.
+    pub left_out: usize,
+}
+
+pub fn orders_to_try(
     store: &Store,
     runs: &[StoredRun],
     view: &View,
-) -> Result<(Vec<Finding>, usize), Problem> {
+) -> Result<OrdersToTry, Problem> {
     let mut unseen = Unseen::default();
     for run in runs.iter().filter(|run| run.label() != Label::Unusable) {
         let number = u32::try_from(run.number).unwrap_or(u32::MAX);
         unseen.add(number, run.label(), &stored_patterns(run, view.options())?);
     }
-    let unseen = unseen.finish();
+    let orders = unseen.finish();
     let imported = names_in(store.folder())?;
     let names = ProgramNames::new(imported.as_ref(), &NAMES);
-    let described = describe_unseen(&unseen, &names, &choices(), MOST_ORDERS);
-    Ok((described, unseen.orders.len()))
+    let choices = Choices { packages: view.packages(), ..choices() };
+    let unseen = describe_unseen(&orders, &names, &choices, MOST_ORDERS);
+    let shown = describe_shown(&orders, &names, &choices, MAX_SHOWN);
+    Ok(OrdersToTry {
+        further: orders.orders.len() - unseen.left_out - unseen.orders.len(),
+        left_out: unseen.left_out + shown.left_out,
+        unseen: unseen.orders,
+        shown: shown.orders,
+    })
 }
 
 /// Nothing was found yet.
 pub fn no_findings(runs: &[StoredRun], view: &View) -> Findings {
-    of_hunt(Findings::of_hangs(counts_of(runs), view.formula.name(), Vec::new()), runs)
+    of_hunt(of_hangs(runs, view, Vec::new()), runs)
+}
+
+fn of_hangs(runs: &[StoredRun], view: &View, hangs: Vec<HangGroup>) -> Findings {
+    let findings = Findings::of_hangs(counts_of(runs), view.formula.name(), hangs);
+    Findings { packages: view.packages(), ..findings }
 }
 
 /// Findings with the hunt they are of, and how its runs failed.
@@ -276,12 +369,12 @@ pub fn counts_of(runs: &[StoredRun]) -> Runs {
 /// What can be said about runs of which none passed: how they hung or failed.
 pub fn only_failures(runs: &[StoredRun], view: &View) -> Result<Findings, Problem> {
     let hangs = hangs_of(runs)?;
-    Ok(of_hunt(Findings::of_hangs(counts_of(runs), view.formula.name(), hangs), runs))
+    Ok(of_hunt(of_hangs(runs, view, hangs), runs))
 }
 
 fn conclude_over(
     runs: &[StoredRun],
-    experiments: &[(Label, RunPatterns)],
+    experiments: &[(Label, &RunPatterns)],
     options: Options,
     formula: Formula,
 ) -> Result<Conclusion, Problem> {

@@ -4,24 +4,30 @@
 //!         that can be, or a race, in the report of `unpick races`.
 //! Cost    three times as many runs as are asked for, per finding; runs without a plan are shared by all.
 
+mod asked_for;
+mod evidence;
+mod experiments;
 mod failures;
 mod laboratory;
+mod plans;
 mod race;
+mod reading;
+mod span;
+mod telling_apart;
 mod trying;
+mod unit_counts;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
-use unpick_events::Label;
 use unpick_findings::{CandidateDeadlock, Findings, RaceFinding, RaceMark};
-use unpick_forcing::Rate;
 use unpick_problem::{Problem, exit};
 use unpick_reproduce::Plan;
-use unpick_run_store::{Store, StoredRun};
+use unpick_run_store::Store;
 
-use crate::conclude::{options_of, reconstructed, reranked};
+use crate::conclude::{AsBefore, reconstructed};
 use crate::deadlocks;
 use crate::forcing::{ForcedProgram, Forcing};
 use crate::kept_findings;
@@ -33,9 +39,8 @@ use crate::races::Report;
 use crate::record::store_option;
 use crate::show::hunt_option;
 
-pub use failures::Failures;
-pub use laboratory::Rerank;
-pub use trying::{HuntEvidence, Tried, Trying};
+pub use evidence::HuntEvidence;
+pub use trying::{Tried, Trying};
 
 pub const HELP: &str = "\
 The orders of the leading findings, and of what else could be the cause of the same failing runs, are forced and prevented, and the program is
@@ -79,7 +84,7 @@ pub struct Confirm {
     /// Only this race, by its number in the list of unpick races
     #[arg(long, value_name = "N", conflicts_with_all = ["top", "deadlock"])]
     race: Option<usize>,
-    /// Runs of each kind: forced, inverted, left alone
+    /// Runs of each kind: forced, prevented, left alone; more where these do not decide
     #[arg(long, value_name = "N", default_value_t = USUAL_RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// At most this long
@@ -105,34 +110,17 @@ pub fn run(confirm: Confirm) -> Result<ExitCode, Problem> {
     let store = &confirm.program.store;
     let mut findings = kept_findings::read(store, confirm.program.hunt)?;
     let forcing = confirm.program.forcing()?;
-    let formula = findings.formula.clone();
+    let before = AsBefore::of(&findings);
     let hunt = kept_findings::meant(store, confirm.program.hunt);
-    let runs = Store::at(store).runs_of_hunt(hunt)?;
-    let options = options_of(&runs).ok().flatten();
-    let rank = |experiments: &[_]| {
-        reranked(&Store::at(store), &runs, experiments, options.unwrap_or_default(), &formula)
-    };
-    let evidence = HuntEvidence {
-        rerank: options.map(|options| Rerank { options, rank: &rank }),
-        failures: Failures::of_runs(&runs),
-        baseline: baseline_of(&runs),
-    };
+    let kept = Store::at(store);
+    let runs = kept.runs_of_hunt(hunt)?;
+    let evidence = HuntEvidence::of(&kept, &runs, &before);
     let tried = confirm.trying(&forcing, &evidence).try_all(&mut findings)?;
-    let findings = reconstructed(&Store::at(store), &runs, findings)?;
+    let findings = reconstructed(&kept, &runs, findings)?;
     let stored = kept_findings::keep(store, &findings);
     confirm.tell(&findings, &tried)?;
     stored?;
     Ok(exit_code(&tried))
-}
-
-/// How often runs of a hunt failed in which nothing was delayed.
-pub fn baseline_of(runs: &[StoredRun]) -> Rate {
-    let mut baseline = Rate::default();
-    let is_plain = |run: &&StoredRun| run.info.options.has_no_delays();
-    for run in runs.iter().filter(is_plain).filter(|run| run.label() != Label::Unusable) {
-        baseline.add(run.label() == Label::Fail);
-    }
-    baseline
 }
 
 fn exit_code(tried: &[Tried]) -> ExitCode {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use unpick_analyses::communication::RunGraphs;
 use unpick_analyses::{Formula, LabelledRun, RunPatterns, conclude};
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, Hang, HangGroup, describe};
+use unpick_findings::{Choices, Findings, Hang, HangGroup, Packages, describe};
 use unpick_names::{CodeNames, NameTable, ProgramNames, StoredNames, TableBuilder};
 use unpick_problem::Problem;
 use unpick_recording::{JudgedBy, RunInfo, event_files};
@@ -65,7 +65,9 @@ pub fn run(export: Export) -> Result<ExitCode, Problem> {
     let json = names.to_json();
     let number = runs.first().and_then(|run| run.info.hunt).unwrap_or(0);
     let earlier = kept_findings::read(&export.store, Some(number)).ok();
-    let mut findings = hunt.findings(&StoredNames::new(names), formula_of(earlier.as_ref()))?;
+    let packages = earlier.as_ref().map(|earlier| earlier.packages.clone()).unwrap_or_default();
+    let formula = formula_of(earlier.as_ref());
+    let mut findings = hunt.findings(&StoredNames::new(names), formula, &packages)?;
     if let (Some(findings), Some(earlier)) = (&mut findings, &earlier) {
         findings.take_over_confirmations(earlier);
         findings.take_over_order(earlier);
@@ -138,7 +140,12 @@ impl Portable<'_> {
     }
 
     /// Ranked anew: the findings of the store may be of another hunt, and name private files.
-    fn findings(&self, names: &StoredNames, formula: Formula) -> Result<Option<Findings>, Problem> {
+    fn findings(
+        &self,
+        names: &StoredNames,
+        formula: Formula,
+        packages: &Packages,
+    ) -> Result<Option<Findings>, Problem> {
         let has = |label| self.runs.iter().any(|run| run.label() == label);
         let hangs = self.hangs()?;
         if !has(Label::Pass) && !hangs.is_empty() {
@@ -158,11 +165,23 @@ impl Portable<'_> {
             most_findings: MOST_FINDINGS,
             most_supporters: MOST_SUPPORTERS,
             correlations: Vec::new(),
+            packages: self.packages(packages),
         };
         let no_files = CodeNames::new();
         let names = ProgramNames::new(Some(names), &no_files);
         let described = Findings { hangs, ..describe(&conclusion, &names, &choices) };
         Ok(Some(add_to(described, self.runs, &|run| self.graphs(run), &names, &choices)))
+    }
+
+    /// Directories that are named from the root are private.
+    fn packages(&self, packages: &Packages) -> Packages {
+        let name = |name: &String| match name.starts_with('/') {
+            true => self.paths.path(name) + "/",
+            false => name.clone(),
+        };
+        let portable = |names: &[String]| names.iter().map(name).collect();
+        let (own, ignored) = (portable(&packages.own), portable(&packages.ignored));
+        Packages { own, ignored, left_out: 0 }
     }
 
     fn patterns(&self, run: &StoredRun) -> Result<RunPatterns, Problem> {

@@ -50,6 +50,8 @@ pub struct Forcing {
     stop: &'static AtomicBool,
     /// How long a run takes that passes, if any has.
     pub usual_run: Option<Duration>,
+    /// The median of those.
+    pub median_run: Option<Duration>,
     /// Read when it is needed for the first time.
     program: OnceCell<Program>,
 }
@@ -83,9 +85,13 @@ impl Forcing {
         judge: Judge,
         timeout: Duration,
     ) -> Forcing {
-        let usual_run = hunted.longest_pass;
+        let (usual_run, median_run) = (hunted.longest_pass, hunted.median_pass);
         let own_folder = hunted.has_own_folder();
-        Forcing { usual_run, ..Self::with(store, invocation, judge, timeout, own_folder) }
+        Forcing {
+            usual_run,
+            median_run,
+            ..Self::with(store, invocation, judge, timeout, own_folder)
+        }
     }
 
     fn with(
@@ -103,6 +109,7 @@ impl Forcing {
             store: Store::at(store.join(FORCED_FOLDER)),
             stop: stop_on_signals(),
             usual_run: None,
+            median_run: None,
             program: OnceCell::new(),
         }
     }
@@ -149,6 +156,7 @@ impl Forcing {
             self.usual_run = (run.label == Label::Pass).then_some(run.duration);
             tries += 1;
         }
+        self.median_run = self.usual_run;
         let usual = self.usual_run.map_or(patient, |run| (run * PATIENCE).max(SHORTEST_TIMEOUT));
         self.limits.timeout = usual.min(patient);
         Ok(self)

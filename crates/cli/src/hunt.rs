@@ -11,6 +11,7 @@ mod communicating_sites;
 mod confirmation;
 mod course;
 mod keeping;
+mod open_units;
 mod progress;
 mod ranking_time;
 mod rates;
@@ -62,7 +63,8 @@ other conditions in place of the first two. It hangs if all its threads wait for
 Where no run fails, orders of accesses that no run had are forced, each in a few runs; if one of them makes the program fail, and its
 inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed. With
 invariants (see unpick train) orders that put one to the test for the first time come first; with correlations (see unpick correlate) variables
-that belong together are torn apart before others are tried.
+that belong together are torn apart before others are tried. Orders that passing runs had between some threads are forced between others
+after that, and the rest of --time is for other ways to force all of them.
 
 With --cargo test NAME the tests of a cargo project are built as by unpick cargo test, and the one test whose name it is (or
 whose name alone has it inside) is run by itself. NAME may also be as nextest prints it: my-crate::binary module::test.
@@ -177,13 +179,14 @@ pub struct Hunt {
     program: ProgramOptions,
 }
 
-pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
+pub fn run(mut hunt: Hunt) -> Result<ExitCode, Problem> {
     hunt.check()?;
     if !hunt.quiet {
         hunt.program.warn_of_misplaced_options("hunt");
     }
     hunt.view.take_hints(&hunt.store)?;
     let store = Store::at(&hunt.store);
+    hunt.take_packages_of_resumed(&store);
     make_room(&store, hunt.keep_bytes);
     let progress = Progress::new(hunt.quiet, hunt.json_lines, hunt.budget());
     let invocation = hunt.program.invocation()?;
@@ -209,6 +212,16 @@ pub fn run(hunt: Hunt) -> Result<ExitCode, Problem> {
 }
 
 impl Hunt {
+    /// A hunt that goes on knows the packages that were named when it began.
+    fn take_packages_of_resumed(&mut self, store: &Store) {
+        let last = || store.hunts().0.last().map(|hunt| hunt.number);
+        let resumed = self.resume.then(last).flatten();
+        let earlier = resumed.and_then(|hunt| kept_findings::read(&self.store, Some(hunt)).ok());
+        if let Some(earlier) = earlier {
+            self.view.take_packages_of(&earlier);
+        }
+    }
+
     /// Whether there is reason and budget to try orders that no run had.
     fn tries_orders(&self, course: &Course<'_>, ended: Ended) -> bool {
         let may_go_on = !matches!(ended, Ended::Stopped | Ended::Trouble);

@@ -119,20 +119,26 @@ impl Pin {
     /// Makes some runs by what is about to be written; a problem if none fails.
     fn tried(
         &self,
-        mut reproducer: Reproducer,
+        reproducer: Reproducer,
         program: &Program,
         forcing: &Forcing,
     ) -> Result<Reproducer, Problem> {
+        let within = tried_within_calls(&reproducer, program, forcing)?;
+        if let Some(within) = within.clone().filter(|within| within.1.failed == within.1.runs) {
+            return Ok(with_trial(within));
+        }
         let Trial { plan, tally } = try_out(&reproducer.to_toml(), program, forcing)?;
         let (runs, failed) = (tally.usable(), tally.failed);
+        if let Some(within) = within.filter(|within| within.1.failed >= failed) {
+            return Ok(with_trial(within));
+        }
         if runs == 0 {
             return Err(nothing_usable(&tally));
         }
         if failed == 0 && !self.unproven {
             return Err(too_weak(&plan, &tally));
         }
-        reproducer.tried = Some(Tried { runs, failed });
-        Ok(reproducer)
+        Ok(with_trial((reproducer, Tried { runs, failed })))
     }
 
     fn say_tried(&self, reproducer: &Reproducer) {
@@ -169,6 +175,24 @@ fn of_hang(
 ) -> Result<(Reproducer, Program), Problem> {
     let program = program.with_libraries_of_hang(hang, &subject.folder);
     Ok((Reproducer::of_hang(hang, subject, &program)?, program))
+}
+
+/// The same order within calls, if it may be one and runs fail by it: a fix that makes it impossible there must not be taken for
+/// none because the order comes about across calls.
+fn tried_within_calls(
+    reproducer: &Reproducer,
+    program: &Program,
+    forcing: &Forcing,
+) -> Result<Option<(Reproducer, Tried)>, Problem> {
+    let Some(within) = reproducer.within_calls() else { return Ok(None) };
+    let tally = try_out(&within.to_toml(), program, forcing)?.tally;
+    let tried = Tried { runs: tally.usable(), failed: tally.failed };
+    Ok((tried.failed > 0).then_some((within, tried)))
+}
+
+fn with_trial((mut reproducer, tried): (Reproducer, Tried)) -> Reproducer {
+    reproducer.tried = Some(tried);
+    reproducer
 }
 
 /// A plan, and what came of it.

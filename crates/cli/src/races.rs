@@ -36,13 +36,13 @@ use crate::quantities::{bytes, counted, duration};
 use crate::record::store_option;
 use crate::store_folder::store_folder;
 use crate::terminal;
-use budget::Budget;
+pub use budget::Budget;
 use confirming::Confirming;
 pub use correlated::{Correlated, read_list, rules_in};
 use course::Looked;
 pub use course::{FullRun, record_in_full};
 pub use kept::{Report, no_such_race};
-pub use looking::look_at;
+pub use looking::{look_at, look_at_within};
 use suppressed::Suppressed;
 
 pub const HELP: &str = "\

@@ -41,11 +41,16 @@ pub struct Rank {
     store: PathBuf,
 }
 
-pub fn run(rank: Rank) -> Result<ExitCode, Problem> {
+pub fn run(mut rank: Rank) -> Result<ExitCode, Problem> {
     let store = Store::at(&rank.store);
     say_left_out(&store.runs().1);
     let runs = store.runs_of_hunt(rank.hunt.or_else(|| store.latest_failing_hunt()))?;
     rank.view.take_hints(&rank.store)?;
+    if let Ok(earlier) =
+        kept_findings::read(&rank.store, runs.first().and_then(|run| run.info.hunt))
+    {
+        rank.view.take_packages_of(&earlier);
+    }
     let mut findings = findings_of(&store, &runs, &rank.view)?;
     if let Some(guidance) = Guidance::of_runs(&rank.store, &runs)? {
         guidance.support(&mut findings, &runs);
@@ -106,7 +111,7 @@ impl Rank {
         store: &Store,
         runs: &[StoredRun],
     ) -> Result<(), Problem> {
-        let alternatives = alternatives_of(store, runs, &findings.formula)?;
+        let alternatives = alternatives_of(store, runs, findings)?;
         // Most likely it is where it was.
         let mut all: Vec<&mut Finding> = findings.findings.iter_mut().collect();
         all.sort_by_key(|finding| finding.rank != before.rank);

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use unpick_findings::{ReconstructionList, ReconstructionWords, own_first};
+use unpick_findings::{Choices, ReconstructionList, ReconstructionWords, own_first};
 use unpick_names::ProgramNames;
 use unpick_problem::{Problem, exit};
 use unpick_run_store::{Store, StoredRun};
@@ -14,6 +14,7 @@ use crate::communication::{reconstructions_of, stored_graphs};
 use crate::conclude::{NAMES, choices, counts_of};
 use crate::contradiction::contradiction;
 use crate::import::names_in;
+use crate::kept_findings;
 use crate::output::findings::{print, write_text};
 use crate::output::is_stdout;
 use crate::store_folder::store_folder;
@@ -67,8 +68,11 @@ impl Reconstruct {
             reconstructions_of(runs, &stored_graphs)?.ok_or_else(|| no_graphs(&self.store))?;
         let imported = names_in(store.folder())?;
         let names = ProgramNames::new(imported.as_ref(), &NAMES);
-        let choices = choices();
-        let all = own_first(all, &names);
+        let hunt = runs.first().and_then(|run| run.info.hunt);
+        let earlier = kept_findings::read(&self.store, hunt).ok();
+        let packages = earlier.map(|findings| findings.packages).unwrap_or_default();
+        let choices = Choices { packages, ..choices() };
+        let all = own_first(all, &names, &choices);
         Ok(ReconstructionWords::new(&all, &names, &choices).list(self.top as usize))
     }
 

@@ -183,11 +183,9 @@ pub fn repeat(
     let mut tally = Tally::default();
     for _ in 0..runs {
         let is_over = time.is_some_and(|time| tally.runs > 0 && begun.elapsed() >= time);
-        if is_over || forcing.is_stopped() {
+        if is_over || !tally.run_once(forcing, plan)? {
             break;
         }
-        let Some(run) = forcing.run(plan)? else { break };
-        tally.add(&run, plan)?;
         bar.inc(1);
         bar.set_message(format!("{} of {} failed", tally.failed, tally.usable()));
     }

@@ -260,6 +260,26 @@ fn a_thread_of_rust_that_waits_for_a_signal_or_an_unpark_says_so() {
 }
 
 #[test]
+fn a_lost_wakeup_is_told_with_test_write_notification_and_wait() {
+    let hung = hung_c_program("lost_wakeup", &["--runs", "1"]);
+    assert_eq!(hung.code, Some(66), "{}{}", hung.stdout, hung.stderr);
+    let told = "thread 1 waits for condition changed at lost_wakeup.c:25; it had tested finished at lost_wakeup.c:22, then thread 2 wrote it \
+                at lost_wakeup.c:12 and notified at lost_wakeup.c:13, before it waited: a lost notification";
+    assert!(hung.stderr.contains(told), "{}", hung.stderr);
+    let process = hung.process();
+    let steps = process["lost"]["steps"].as_array().unwrap().iter();
+    let steps: Vec<_> = steps.map(|step| (&step["deed"], &step["variable"]["name"])).collect();
+    let (variable, none) = (json!("finished"), Value::Null);
+    let deeds = ["tests", "writes", "notifies", "waits"].map(|deed| json!(deed));
+    let [test, write, notify, wait] = &deeds;
+    assert_eq!(
+        steps,
+        [(test, &variable), (write, &variable), (notify, &none), (wait, &none)],
+        "{process:#}"
+    );
+}
+
+#[test]
 fn a_run_that_ended_by_itself_has_not_hung() {
     let folder = tempfile::tempdir().unwrap();
     let hunt =

@@ -114,6 +114,30 @@ fn the_first_finding_names_the_balance_and_nothing_is_run_to_rank_again() {
 }
 
 #[test]
+fn ignored_packages_are_kept_with_the_hunt_until_others_are_named() {
+    let scene = Scene::new();
+    let options = ["--failing", "8", "--passing", "8", "--runs", "60", "--no-confirm"];
+    let ignored = ["--ignore-package", "examples/bank"];
+    let hunt = scene.hunt(&[&options[..], &STRONG, &ignored].concat(), &["./bank", "30"]);
+    assert_eq!(hunt.code, Some(67), "{}{}", hunt.stdout, hunt.stderr);
+    let sentence = "all in ignored packages (examples/bank).";
+    assert!(hunt.stdout.contains(sentence), "{}", hunt.stdout);
+    let found = scene.json(".unpick/findings.json");
+    assert_eq!(found["packages"]["ignored"], serde_json::json!(["examples/bank"]));
+    assert!(found["packages"]["left_out"].as_u64().unwrap() > 0);
+    assert_eq!(found["findings"], serde_json::json!([]));
+
+    let again = scene.unpick(&["rank"]);
+    assert_eq!((again.code, again.stdout.contains(sentence)), (Some(67), true), "{}", again.stdout);
+    let shown = scene.unpick(&["show"]);
+    assert!(shown.stdout.contains(sentence), "{}", shown.stdout);
+    let others = scene.unpick(&["rank", "--own-package", "tokio"]);
+    assert_eq!(others.code, Some(66), "{}", others.stdout);
+    assert!(others.stdout.contains("account.balance") && !others.stdout.contains("Not reported"));
+    assert_eq!(scene.unpick(&["rank", "--ignore-package", "./"]).code, Some(2));
+}
+
+#[test]
 fn a_hunt_without_a_failing_run_is_no_finding() {
     let scene = Scene::new();
     let hunt = scene.hunt(&["--runs", "3", "--fail-if", "exit = 99"], &["./bank", "1"]);

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, conclude};
 use unpick_events::Label;
-use unpick_findings::{Choices, Findings, describe};
+use unpick_findings::{Choices, Findings, Packages, describe};
 use unpick_names::{CodeNames, KnownRecording};
 use unpick_recording::{Recording, Run};
 
@@ -103,6 +103,7 @@ fn hunt(folder: &Path) -> Findings {
         most_findings: 10,
         most_supporters: 5,
         correlations: Vec::new(),
+        packages: Packages::default(),
     };
     describe(&conclude(labelled, Formula::Jaccard).unwrap(), &names, &choices)
 }

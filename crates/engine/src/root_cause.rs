@@ -3,7 +3,7 @@
 //! Takes   findings in the order of their scores, and alternatives to each.
 //! Gives   proposals for `unpick_forcing::decide`, and findings in the order that its decision gives them.
 
-use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin};
+use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin, Reason, Runs};
 use unpick_forcing::{Candidate, Decision, Judged};
 use unpick_reproduce::confirmation;
 
@@ -11,34 +11,68 @@ use unpick_reproduce::confirmation;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     pub finding: Finding,
-    /// The place of the finding in the list that it is, or could lead.
-    pub place: usize,
+    /// The place of the finding in the list that it is, or could lead; none: it belongs to none of them, or others have driven it out of the list.
+    pub place: Option<usize>,
 }
 
-/// The findings and their alternatives, the best prior first, at most `max`; of equals those that lead already.
+/// Of proposals by their scores, before each pattern that tears a unit: what correlates best is tried first, and a hint soon.
+const SCORED_PER_TORN: usize = 2;
+
+/// The findings and their alternatives, the best prior first, at most `max`; of equals those that lead already. What is in code that only failing runs execute is a
+/// consequence of the failure, and proposed only if nothing else is. Patterns that tear a unit of two variables have a place among the others whatever their
+/// score: that a detector finds it open in one run is a hint that scores do not have.
 pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) -> Vec<Proposal> {
-    let listed = findings.findings.iter().cloned().enumerate();
-    let mut proposals: Vec<Proposal> =
-        listed.map(|(place, finding)| Proposal { finding, place }).collect();
     let place_of =
         |of: &Finding| findings.findings.iter().position(|listed| listed.is_same_order(of));
-    proposals.extend(alternatives.into_iter().filter_map(|alternative| {
-        let place = place_of(&alternative.of)?;
-        Some(Proposal { finding: alternative.finding, place })
-    }));
-    proposals.sort_by(|one, other| other.finding.score.total_cmp(&one.finding.score));
+    let listed = findings.findings.iter().cloned().enumerate();
+    let mut scored: Vec<Proposal> =
+        listed.map(|(place, finding)| Proposal { finding, place: Some(place) }).collect();
+    let mut torn = Vec::new();
+    for Alternative { of, finding, reason } in alternatives {
+        let place = place_of(&of);
+        match reason {
+            Reason::TearsUnit => torn.push(Proposal { finding, place }),
+            Reason::Correlates if place.is_some() => scored.push(Proposal { finding, place }),
+            Reason::Correlates => {}
+        }
+    }
+    scored.sort_by(|one, other| other.finding.score.total_cmp(&one.finding.score));
+    let mut proposals = interleaved(scored, torn);
+    if proposals.iter().any(|proposal| !proposal.finding.in_failing_code) {
+        proposals.retain(|proposal| !proposal.finding.in_failing_code);
+    }
     proposals.truncate(max);
     proposals
 }
 
+/// Both lists, each in its order; what is in both is there once.
+fn interleaved(scored: Vec<Proposal>, torn: Vec<Proposal>) -> Vec<Proposal> {
+    let mut torn = torn.into_iter();
+    let mut proposals: Vec<Proposal> = Vec::new();
+    let mut add = |proposal: Proposal| {
+        let is_same = |known: &Proposal| known.finding.is_same_order(&proposal.finding);
+        if !proposals.iter().any(is_same) {
+            proposals.push(proposal);
+        }
+    };
+    for (at, proposal) in scored.into_iter().enumerate() {
+        add(proposal);
+        if (at + 1) % SCORED_PER_TORN == 0 {
+            torn.next().into_iter().for_each(&mut add);
+        }
+    }
+    torn.for_each(add);
+    proposals
+}
+
 /// Proposals made again from findings that were ranked again: the known ones keep their places and get their new scores, new ones follow,
-/// at most `max` in all. A known one that is no longer proposed correlates no more: its score is 0.
+/// at most `max` in all.
 pub fn repropose(known: &mut Vec<Proposal>, again: Vec<Proposal>, max: usize) {
     for proposal in known.iter_mut() {
         let new = again.iter().find(|new| new.finding.is_same_order(&proposal.finding));
         match new {
             Some(new) => *proposal = new.clone(),
-            None => proposal.finding.score = 0.0,
+            None => proposal.place = None,
         }
     }
     for new in again {
@@ -49,34 +83,54 @@ pub fn repropose(known: &mut Vec<Proposal>, again: Vec<Proposal>, max: usize) {
     }
 }
 
-/// The proposals as the search knows them. What was found by forcing it has no score: every run that had it failed.
-pub fn candidates(proposals: &[Proposal]) -> Vec<Candidate> {
-    let agreement = |finding: &Finding| match finding.origin {
-        Origin::Forced => 1.0,
-        Origin::Correlated | Origin::Inferred => finding.score,
+/// The proposals as the search knows them, after a hunt of these runs. What was found by forcing it has no score: every run that had it failed. If passing runs had it
+/// before, nothing says that failing ones need it.
+pub fn candidates(proposals: &[Proposal], runs: Runs) -> Vec<Candidate> {
+    let candidate = |finding: &Finding| match finding.origin {
+        Origin::Forced => {
+            let agreement = if finding.passed_runs > 0 { 0.0 } else { 1.0 };
+            Candidate { agreement, ..Candidate::default() }
+        }
+        Origin::Correlated | Origin::Inferred => Candidate {
+            agreement: finding.score,
+            missed: 1.0 - f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
+            ..Candidate::default()
+        },
     };
-    proposals.iter().map(|one| Candidate { agreement: agreement(&one.finding) }).collect()
+    proposals.iter().map(|one| candidate(&one.finding)).collect()
 }
 
-/// Puts verdicts to findings; who leads by the decision comes first, in the place of the finding that it belongs to.
-pub fn apply(findings: &mut Findings, proposals: Vec<Proposal>, decision: &Decision) {
-    for (at, proposal) in proposals.into_iter().enumerate() {
-        let confirmed = confirmed(decision, at);
-        let Some(listed) = findings.findings.get_mut(proposal.place) else { continue };
-        if decision.leader == Some(at) {
-            *listed = Finding { confirmed, rank: listed.rank, ..proposal.finding };
-        } else if listed.is_same_order(&proposal.finding) {
-            listed.confirmed = confirmed;
+/// Puts verdicts to findings, and these in the order of them; who leads by the decision comes first, in the place of the finding that it belongs to: a measured
+/// effect says more than any correlation, also where it is too small to be sure.
+pub fn apply(findings: &mut Findings, mut proposals: Vec<Proposal>, decision: &Decision) {
+    for (at, proposal) in proposals.iter_mut().enumerate() {
+        proposal.finding.confirmed = confirmed(decision, at);
+        let mut listed = findings.findings.iter_mut();
+        if let Some(listed) = listed.find(|listed| listed.is_same_order(&proposal.finding)) {
+            listed.confirmed = proposal.finding.confirmed;
         }
     }
-    let leads = decision.leader.and_then(|at| confirmed(decision, at));
+    let leader = decision.leader.map(|at| proposals.swap_remove(at));
+    let leader = leader.map(|leader| taken_from_list(&mut findings.findings, leader));
     findings.order_by_confirmation();
-    // A measured effect says more than any correlation, also where it is too small to be sure.
-    let leader =
-        findings.findings.iter().position(|finding| leads.is_some() && finding.confirmed == leads);
     if let Some(leader) = leader {
-        findings.findings[..=leader].rotate_right(1);
+        findings.findings.insert(0, leader);
     }
+}
+
+/// Takes the finding that a proposal is, or could lead, from the list.
+fn taken_from_list(list: &mut Vec<Finding>, Proposal { finding, place }: Proposal) -> Finding {
+    let own = list.iter().position(|listed| listed.is_same_order(&finding));
+    match own.or(place.filter(|&place| place < list.len())) {
+        Some(place) => Finding { rank: list.remove(place).rank, ..finding },
+        None => ranked_among(list, finding),
+    }
+}
+
+/// A finding with its rank by score among others.
+fn ranked_among(others: &[Finding], finding: Finding) -> Finding {
+    let better = others.iter().filter(|other| other.score > finding.score).count();
+    Finding { rank: better as u32 + 1, ..finding }
 }
 
 /// What was measured of a candidate, as a finding keeps it; none: it was not tried.

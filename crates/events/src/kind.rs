@@ -107,7 +107,7 @@ kinds! {
     /// that it was in then, counted from the outermost one, it has not left.
     Calls = 57,
     /// Memory whose life is over (stack of frames that are gone, or a mapping): `object` = lowest address, then one word:
-    /// its length.
+    /// its length. Site: where a function was left although a thread that was given a part of its frame had not ended, else 0.
     StackGone = 58,
     /// A loaded module: `object` = load bias; then its lowest address, its length, two texts (build id in hex, path),
     /// and the lowest address and the length of its code, which older recordings do not have.

@@ -17,12 +17,12 @@
 /// The variable of the environment with the path of the file.
 pub const VARIABLE: &str = "UNPICK_SCHEDULE";
 
-pub const MAGIC: u64 = u64::from_le_bytes(*b"unpksch2");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"unpksch3");
 /// Of a delay plan.
-pub const DELAY_MAGIC: u64 = u64::from_le_bytes(*b"unpkdly1");
+pub const DELAY_MAGIC: u64 = u64::from_le_bytes(*b"unpkdly2");
 pub const OUTCOME_MAGIC: u64 = u64::from_le_bytes(*b"unpkout1");
 
-pub const HEADER_WORDS: usize = 16;
+pub const HEADER_WORDS: usize = 17;
 /// Length of the text, whether it is a build id, the text.
 pub const MODULE_WORDS: usize = 2 + MODULE_TEXT_BYTES / 8;
 pub const MODULE_TEXT_BYTES: usize = 240;
@@ -30,7 +30,7 @@ pub const PLACE_WORDS: usize = 32;
 /// Calls that led to a place, as pairs of module and offset, from the inside out.
 pub const MOST_CALLS: usize = 10;
 const _: () =
-    assert!(place::FIRST_CALL + 2 * MOST_CALLS <= place::DISTANCE && place::HOLDS < PLACE_WORDS);
+    assert!(place::FIRST_CALL + 2 * MOST_CALLS <= place::READS && place::HOLDS < PLACE_WORDS);
 
 pub const MOST_MODULES: usize = 8;
 pub const MOST_STEPS: usize = 16;
@@ -68,6 +68,10 @@ pub mod header {
     pub const EAGER: usize = 13;
     /// 1: the lock at whose gate a thread with a role has waited is taken by no thread without one elsewhere, until the last step.
     pub const UNDISTURBED: usize = 14;
+    /// 1: there are no turns. Every step that another thread's should come before waits for the pause, whoever comes to it.
+    pub const WINDOW: usize = 15;
+    /// 1: a later step of a role does not count in the call of its first step made again.
+    pub const WITHIN_CALLS: usize = 16;
 }
 
 /// What is done with the order.
@@ -110,6 +114,8 @@ pub mod place {
     /// How many calls follow; the place counts only if they led to it.
     pub const CALLS: usize = 8;
     pub const FIRST_CALL: usize = 9;
+    /// 1: the step only reads. Who makes it again in `Serialise` begins anew: what it read before does not count any more.
+    pub const READS: usize = 29;
     /// Of a gate with a variable: how far behind the lock, which is the operand, the variable is.
     pub const DISTANCE: usize = 30;
     /// 1: the place counts only if the thread holds a lock that it took at a `Holding` place of the step.

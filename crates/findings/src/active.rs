@@ -17,6 +17,9 @@ pub struct Active {
     pub remaining: u32,
     /// Those that were tried, in their order.
     pub orders: Vec<TriedOrder>,
+    /// Orders that passing runs had, and that were tried between other threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<TriedOrder>,
 }
 
 /// An order that was tried.
@@ -46,6 +49,16 @@ impl TriedOrder {
 }
 
 impl Active {
+    /// Of the orders that passing runs had, those under which a run failed.
+    pub fn shown_failed(&self) -> usize {
+        self.shown.iter().filter(|order| order.failed > 0).count()
+    }
+
+    /// Whether any order was tried.
+    pub fn has_tried(&self) -> bool {
+        self.tried > 0 || !self.shown.is_empty()
+    }
+
     pub fn add(&mut self, order: TriedOrder) {
         self.tried += 1;
         self.reached += u32::from(order.hits > 0);
@@ -57,6 +70,6 @@ impl Active {
 impl Findings {
     /// Whether there is anything to report: a run failed, or an order was tried.
     pub fn tell_something(&self) -> bool {
-        self.runs.failed > 0 || self.active.as_ref().is_some_and(|active| active.tried > 0)
+        self.runs.failed > 0 || self.active.as_ref().is_some_and(Active::has_tried)
     }
 }

@@ -15,10 +15,12 @@ use crate::finding::{
     AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, InExperiments, Origin,
     RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
 };
-use crate::grouping::{Group, group, is_doubtful};
+use crate::grouping::{Group, Standing, group, is_doubtful, is_suspicious, ranks};
 use crate::led_by::led_by;
 use crate::names::{Author, Frame, Names, Place};
+use crate::packages::Packages;
 use crate::places::Places;
+use crate::race::{OpenUnit, SourceLine};
 use crate::sentences::{OtherWayRound, missing_sentence, sentence};
 
 /// What a user can choose.
@@ -31,6 +33,8 @@ pub struct Choices {
     pub most_supporters: usize,
     /// Which variables belong together, the surest first.
     pub correlations: Vec<NamedRule>,
+    /// Which packages are the user's own, and which are ignored.
+    pub packages: Packages,
 }
 
 /// With correlations so many times as many groups are made: among equals that would not be told, some may come first.
@@ -56,6 +60,7 @@ pub fn describe(conclusion: &Conclusion, names: &dyn Names, choices: &Choices) -
         hangs: Vec::new(),
         active: None,
         reconstructions: Vec::new(),
+        packages: Packages { left_out: describer.left_out(), ..choices.packages.clone() },
     }
 }
 
@@ -67,18 +72,18 @@ pub(crate) struct Describer<'c> {
 
 impl<'c> Describer<'c> {
     pub fn new(conclusion: &'c Conclusion, names: &'c dyn Names, choices: &'c Choices) -> Self {
-        let places = Places::new(&conclusion.code, names, &choices.working_folder);
+        let places = Places::chosen(&conclusion.code, names, choices);
         Describer { conclusion, choices, words: AccessWords { places } }
     }
 
     /// One per cause.
     pub fn groups(&self) -> Vec<Group> {
         let lines = self.lines();
-        let is_own = |place: usize| self.is_own(place);
         let has_hints = !self.choices.correlations.is_empty();
         let times = if has_hints { GROUPS_TO_CHOOSE_FROM } else { 1 };
         let most = self.choices.most_findings.saturating_mul(times);
-        let groups = group(self.conclusion, |site| lines[site as usize], is_own, most);
+        let standing = |place: usize| self.standing(place);
+        let groups = group(self.conclusion, |site| lines[site as usize], standing, most);
         groups.into_iter().map(|group| self.led_by_hint(group)).collect()
     }
 
@@ -129,17 +134,38 @@ impl<'c> Describer<'c> {
         !is_doubtful(self.conclusion, &self.conclusion.ranked[place])
     }
 
-    /// Whether the user wrote the code of any access of a pattern: the cause is hardly in code that others use as well.
-    pub fn is_own(&self, place: usize) -> bool {
-        self.example(place).is_none_or(|example| self.words.is_own(example))
+    /// Whose code a pattern is about.
+    pub fn standing(&self, place: usize) -> Standing {
+        self.example(place).map_or(Standing::Own, |example| self.words.standing(example))
+    }
+
+    /// Orders that correlate with failure, and are all in ignored packages.
+    fn left_out(&self) -> u32 {
+        if self.choices.packages.ignored.is_empty() {
+            return 0;
+        }
+        let is_left_out = |place: &usize| {
+            is_suspicious(self.conclusion, *place) && self.standing(*place) == Standing::Ignored
+        };
+        (0..self.conclusion.evidence.len()).filter(is_left_out).count() as u32
+    }
+
+    /// Whether a pattern tears one of these units.
+    pub fn tears_one(&self, place: usize, units: &[OpenUnit]) -> bool {
+        let Some(example) = self.example(place) else { return false };
+        let steps = self.conclusion.ranked[place].key.pattern.steps().iter();
+        let accesses = steps.zip(&example.accesses).map(|(step, access)| {
+            let Frame { file, line, .. } = self.words.shown_frame(access);
+            (step.role, file.zip(line))
+        });
+        let accesses: Vec<(u8, SourceLine)> = accesses.collect();
+        units.iter().any(|unit| unit.is_torn_by(&accesses))
     }
 
     fn findings(&self, groups: &[Group]) -> Vec<Finding> {
-        let better =
-            |group: &Group| groups.iter().filter(|other| other.score > group.score).count();
-        let findings = groups.iter();
-        let findings = findings.filter_map(|group| self.finding(group, better(group) as u32 + 1));
-        let mut findings: Vec<Finding> = findings.collect();
+        let findings = groups.iter().zip(ranks(groups));
+        let mut findings: Vec<Finding> =
+            findings.filter_map(|(group, rank)| self.finding(group, rank)).collect();
         first_among_equals(&mut findings);
         findings.truncate(self.choices.most_findings);
         findings
@@ -168,6 +194,7 @@ impl<'c> Describer<'c> {
             missing_runs: missing_runs(ranked),
             example_run: example.run,
             cut_short: group.cut_short,
+            in_failing_code: !self.can_be_cause(group.leader),
             further_supporters: (group.supporters.len() - supporters.len()) as u32,
             supporters,
             study: study_of(self.conclusion.study(group.leader)),
@@ -239,16 +266,28 @@ impl AccessWords<'_> {
         steps.map(|(step, access)| self.access(step.role, access)).collect()
     }
 
-    /// Whether the user wrote the code of any access: the cause is hardly in code that others use as well.
-    pub fn is_own(&self, example: &Example) -> bool {
-        example.accesses.iter().any(|access| self.is_own_access(access))
+    /// Whose code an order is about: the user's, if any access is in it.
+    pub fn standing(&self, example: &Example) -> Standing {
+        if example.accesses.iter().all(|access| self.is_ignored(access)) {
+            Standing::Ignored
+        } else if example.accesses.iter().any(|access| self.is_own_access(access)) {
+            Standing::Own
+        } else {
+            Standing::Dependency
+        }
     }
 
     pub fn is_own_access(&self, access: &ExampleAccess) -> bool {
-        let calls = access.stack.iter().rev().copied();
-        let sites = [access.site].into_iter().chain(calls);
-        let author = sites.map(|site| self.places.author(site));
-        author.into_iter().find(|author| *author != Author::Language) == Some(Author::User)
+        self.author(access) == Author::User
+    }
+
+    /// Who wrote the code that made an access, itself or by a library of the language.
+    pub fn author(&self, access: &ExampleAccess) -> Author {
+        self.places.author(self.places.own_site(access.site, &access.stack).0)
+    }
+
+    pub fn is_ignored(&self, access: &ExampleAccess) -> bool {
+        self.places.is_ignored(self.places.own_site(access.site, &access.stack).0)
     }
 
     fn shown_frame(&self, access: &ExampleAccess) -> Frame {

@@ -10,6 +10,7 @@ use crate::correlated::FindingCorrelation;
 use crate::failure::FailureGroup;
 use crate::hang::HangGroup;
 use crate::names::Frame;
+use crate::packages::Packages;
 use crate::reconstruction::Reconstruction;
 use crate::violation::TrainedSite;
 
@@ -40,6 +41,9 @@ pub struct Findings {
     /// Where patterns do not say enough: the communications that go best with failing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reconstructions: Vec<Reconstruction>,
+    /// The packages that the user named, and how many orders are not reported for that.
+    #[serde(default, skip_serializing_if = "Packages::is_empty")]
+    pub packages: Packages,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +82,9 @@ pub struct Finding {
     pub example_run: u32,
     /// Failing runs ended before the last access of a longer pattern: this is what all of them share.
     pub cut_short: bool,
+    /// Only failing runs execute some of its code: control got there because something had gone wrong before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_failing_code: bool,
     /// Other patterns of the same cause, the most suspicious first.
     pub supporters: Vec<Supporter>,
     /// Supporters that are not listed.
@@ -136,7 +143,8 @@ pub enum Origin {
     /// Failing runs have it, and passing ones seldom.
     #[default]
     Correlated,
-    /// No run had it: it was forced, and the program failed. It has no score, and its example is of a run that passed.
+    /// No failing run had it: it was forced, and the program failed. It has no score, and its example is of a run that passed. Where passing
+    /// runs had it, `passed_runs` says how many.
     Forced,
     /// No failing run lived to show it: passing runs have these accesses the other way round, failing runs ended without the last
     /// one. Its example is of a run that passed.

@@ -1,6 +1,6 @@
 //! One finding per bug: patterns that show the same cause form a group, and one of them leads it.
 //!
-//! Takes   a `Conclusion`, which sites are one line of source, and which patterns are about the user's own code.
+//! Takes   a `Conclusion`, which sites are one line of source, and whose code patterns are about.
 //! Gives   groups, the most suspicious first.
 //! Misses  that two bugs are two, where one shows in the runs of the other only and they share code.
 //! Invents a common cause for patterns that have all their failing runs in common.
@@ -12,7 +12,8 @@
 //! - then what shares a line of code with the core, and whose failing runs nearly all are among the core's or the other way round;
 //! - then the leader's pattern on the same lines at other sites.
 //!
-//! Patterns in code that the user only depends on support, but make no group while a pattern in the user's own correlates about as well.
+//! Own code first: a pattern in code that the user only depends on makes a group after those in the user's own that correlate about as well,
+//! and before those that correlate less. Patterns that are all in ignored packages are left out.
 //!
 //! Who leads the core is told in `leader`. If the leader is missing in a tenth of the failing runs, because they ended before its last access,
 //! the pair it began with leads, where all failing runs have it (and at most half of the passing ones: what nearly
@@ -34,8 +35,19 @@ use leader::Partners;
 /// Scores this close are told apart by one run or two.
 const NEARLY: f64 = 0.05;
 
-/// Scores that differ by less are similar: which code it is decides.
+/// Scores that differ by less are similar: whose code it is decides.
 const SIMILAR: f64 = 0.1;
+
+/// Whose code a pattern is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// An access is in code that the user wrote.
+    Own,
+    /// All are in code that the user depends on.
+    Dependency,
+    /// All are in packages that the user wants to hear nothing about.
+    Ignored,
+}
 
 /// Patterns of one cause, as places in `Conclusion::ranked`.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,17 +59,19 @@ pub struct Group {
     pub supporters: Vec<(usize, Relation)>,
     /// The best score in the group, counting also passing runs that have a pair where the window hides it.
     pub score: f64,
+    /// The leader is about the user's own code.
+    pub is_own: bool,
 }
 
 /// Groups the patterns that go with failing; at most `most` groups. `line_of` gives the same number for sites on
-/// the same line of source, `is_own` says whether a pattern, by its place, is about code that the user wrote.
+/// the same line of source, `standing` says whose code a pattern, by its place, is about.
 pub fn group(
     conclusion: &Conclusion,
     line_of: impl Fn(u32) -> u32,
-    is_own: impl Fn(usize) -> bool,
+    standing: impl Fn(usize) -> Standing,
     most: usize,
 ) -> Vec<Group> {
-    let mut grouping = Grouping::new(conclusion, line_of, is_own);
+    let mut grouping = Grouping::new(conclusion, line_of, standing);
     let mut groups = Vec::new();
     while groups.len() < most
         && let Some(group) = grouping.next_group()
@@ -67,25 +81,43 @@ pub fn group(
     groups
 }
 
+/// The ranks of groups: those with the same score share one, unless one of them is about the user's own code.
+pub fn ranks(groups: &[Group]) -> Vec<u32> {
+    let scores = groups.iter().map(|group| with_head_start(group.score, group.is_own));
+    let scores: Vec<f64> = scores.collect();
+    let better = |score: &f64| scores.iter().filter(|other| *other > score).count();
+    scores.iter().map(|score| better(score) as u32 + 1).collect()
+}
+
+/// What scores of the user's own code are compared by with those of others: it wins where they are similar, and only there.
+fn with_head_start(score: f64, is_own: bool) -> f64 {
+    if is_own { score + SIMILAR } else { score }
+}
+
 struct Grouping<'c, L> {
     conclusion: &'c Conclusion,
     line_of: L,
     /// Patterns that are in no group yet, the most suspicious first.
     free: Vec<usize>,
-    /// Those that may lead.
-    may_lead: HashSet<usize>,
+    /// Those about the user's own code.
+    own: HashSet<usize>,
+    /// Only those of them may lead the next group.
+    own_leads: bool,
 }
 
 impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
-    fn new(conclusion: &'c Conclusion, line_of: L, is_own: impl Fn(usize) -> bool) -> Self {
-        let goes_with_failing =
-            |place: &usize| is_suspicious(conclusion, &conclusion.ranked[*place]);
-        let mut free: Vec<usize> =
-            (0..conclusion.evidence.len()).filter(goes_with_failing).collect();
+    fn new(conclusion: &'c Conclusion, line_of: L, standing: impl Fn(usize) -> Standing) -> Self {
+        let suspicious =
+            (0..conclusion.evidence.len()).filter(|&place| is_suspicious(conclusion, place));
+        let standings = suspicious.map(|place| (place, standing(place)));
+        let reported: Vec<(usize, Standing)> =
+            standings.filter(|(_, standing)| *standing != Standing::Ignored).collect();
+        let is_own = |(_, standing): &&(usize, Standing)| *standing == Standing::Own;
+        let own = reported.iter().filter(is_own).map(|(place, _)| *place).collect();
         let score = |place: usize| doubt::full_score(conclusion, &conclusion.ranked[place]);
+        let mut free: Vec<usize> = reported.into_iter().map(|(place, _)| place).collect();
         free.sort_by(|&one, &other| score(other).total_cmp(&score(one)));
-        let may_lead = may_lead(&free, score, is_own);
-        Grouping { conclusion, line_of, free, may_lead }
+        Grouping { conclusion, line_of, free, own, own_leads: false }
     }
 
     fn ranked(&self, place: usize) -> &'c Ranked {
@@ -101,6 +133,7 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     }
 
     fn next_group(&mut self) -> Option<Group> {
+        self.own_leads = self.is_own_code_next();
         let best = self.most_telling()?;
         let seed = self.behind(best).unwrap_or(best);
         let core = self.core_of(seed);
@@ -123,8 +156,22 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
         let supporters =
             others.map(|place| (place, self.relation(leader, place, &lines))).collect();
         self.free = free;
-        let score = self.score(best);
-        Some(Group { leader, cut_short: beginning.is_some(), supporters, score })
+        let (score, is_own) = (self.score(best), self.own.contains(&leader));
+        Some(Group { leader, cut_short: beginning.is_some(), supporters, score, is_own })
+    }
+
+    /// The user's own code leads, unless code that it only depends on correlates clearly better: bugs in dependencies count.
+    fn is_own_code_next(&self) -> bool {
+        let standing = |&place: &usize| {
+            let is_own = self.own.contains(&place);
+            (with_head_start(self.score(place), is_own), is_own)
+        };
+        let best = self
+            .free
+            .iter()
+            .map(standing)
+            .max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        best.is_some_and(|(_, is_own)| is_own)
     }
 
     /// The best of those that may lead; or one that is nearly as good, in about the same failing runs and in fewer passing ones. A
@@ -140,7 +187,8 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
 
     /// Those that are free and may lead, the most suspicious first.
     fn leading(&self) -> impl Iterator<Item = usize> {
-        self.free.iter().copied().filter(|place| self.may_lead.contains(place))
+        let may_lead = |place: &usize| !self.own_leads || self.own.contains(place);
+        self.free.iter().copied().filter(may_lead)
     }
 
     /// What nothing in the runs tells apart from `seed`, and may lead.
@@ -253,18 +301,6 @@ impl<'c, L: Fn(u32) -> u32> Grouping<'c, L> {
     }
 }
 
-/// The user's own code leads, unless code that it only depends on correlates clearly better: bugs in dependencies count.
-fn may_lead(
-    free: &[usize],
-    score: impl Fn(usize) -> f64,
-    is_own: impl Fn(usize) -> bool,
-) -> HashSet<usize> {
-    let own: HashSet<usize> = free.iter().copied().filter(|&place| is_own(place)).collect();
-    let best = |places: &mut dyn Iterator<Item = usize>| places.map(&score).fold(0.0, f64::max);
-    let (best_own, best) = (best(&mut own.iter().copied()), best(&mut free.iter().copied()));
-    if best_own + SIMILAR >= best { own } else { free.iter().copied().collect() }
-}
-
 /// The kind and site of each access of a pattern.
 fn steps_of(ranked: &Ranked) -> Vec<(AccessKind, u32)> {
     let kinds = ranked.key.pattern.steps().iter().map(|step| step.kind);
@@ -278,7 +314,8 @@ fn is_within(part: &[(AccessKind, u32)], whole: &[(AccessKind, u32)]) -> bool {
 }
 
 /// A larger share of the failing runs has it than of the passing ones.
-fn is_suspicious(conclusion: &Conclusion, ranked: &Ranked) -> bool {
+pub fn is_suspicious(conclusion: &Conclusion, place: usize) -> bool {
+    let ranked = &conclusion.ranked[place];
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
     let passed = doubt::passed(conclusion, ranked);
     share(ranked.failed, conclusion.runs.failed) > share(passed, conclusion.runs.passed)

@@ -18,7 +18,7 @@ pub use described::describe_hang;
 pub(crate) use groups::Signature;
 pub use groups::{HangGroup, group_hangs};
 pub use impasse::impasse_in_words;
-pub use lost::{LostDeed, LostNotification, LostStep};
+pub use lost::{LostDeed, LostNotification, LostStep, LostVariable};
 pub(crate) use sentence::{place, without_origin};
 
 /// Name and version of the form.

@@ -11,7 +11,7 @@ pub(crate) fn led_by(group: &Group, at: usize) -> Group {
         *relation = to_another(*relation);
     }
     supporters.insert(0, (group.leader, turned(relation)));
-    Group { leader, cut_short: false, supporters, score: group.score }
+    Group { leader, cut_short: false, supporters, score: group.score, is_own: group.is_own }
 }
 
 /// How the old leader stands to the new one.

@@ -24,6 +24,7 @@ mod grouping;
 mod hang;
 mod led_by;
 mod names;
+mod packages;
 mod paths;
 mod places;
 mod race;
@@ -35,7 +36,7 @@ mod unsure;
 mod violation;
 
 pub use active::{Active, TriedOrder};
-pub use alternatives::{Alternative, alternatives};
+pub use alternatives::{Alternative, Reason, alternatives};
 pub use certainty::Certainty;
 pub use confirmed::{Confirmation, Confirmed};
 pub use correlated::FindingCorrelation;
@@ -47,14 +48,16 @@ pub use finding::{
     MOST_CALLS, Origin, RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
     SupportingInvariant, Unreadable,
 };
-pub use grouping::{Group, group};
+pub use grouping::{Group, Standing, group};
 pub use hang::{
     Activity, HANG_SCHEMA, Hang, HangGroup, HangProcess, HangThread, HangWait, LostDeed,
-    LostNotification, LostStep, WaitedFor, describe_hang, group_hangs, impasse_in_words,
+    LostNotification, LostStep, LostVariable, WaitedFor, describe_hang, group_hangs,
+    impasse_in_words,
 };
 pub use names::{Author, Frame, Names, Place};
+pub use packages::Packages;
 pub use race::{
-    AccessOrder, CorrelatedAccess, ForcedOrder, ForcedRace, NumberedRaces, RACES_SCHEMA,
+    AccessOrder, CorrelatedAccess, ForcedOrder, ForcedRace, NumberedRaces, OpenUnit, RACES_SCHEMA,
     RaceDetector, RaceFinding, RaceMark, StepWords, TORN_AT_FIRST, TORN_AT_SECOND, ThreadSteps,
     describe_races,
 };
@@ -63,5 +66,5 @@ pub use reconstruction::{
     ReconstructionWords, own_first,
 };
 pub use tsan_suppressions::TsanSuppressions;
-pub use unseen::describe_unseen;
+pub use unseen::{OrdersToForce, describe_shown, describe_unseen};
 pub use violation::{TrainedSite, ViolatedInvariant, describe_violations};

@@ -9,8 +9,10 @@ use std::path::Path;
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleLock};
 
+use crate::describe::Choices;
 use crate::finding::{CodePlace, HeldLock, MOST_CALLS};
 use crate::names::{Author, Frame, Names, Place};
+use crate::packages::{Packages, is_of};
 use crate::paths::seen_from;
 
 /// Names what a code book numbers, each site once.
@@ -18,12 +20,20 @@ pub struct Places<'c> {
     pub code: &'c CodeBook,
     pub names: &'c dyn Names,
     working_folder: &'c Path,
+    packages: &'c Packages,
     known: RefCell<HashMap<u32, Place>>,
 }
 
 impl<'c> Places<'c> {
     pub fn new(code: &'c CodeBook, names: &'c dyn Names, working_folder: &'c Path) -> Places<'c> {
-        Places { code, names, working_folder, known: RefCell::default() }
+        let packages = Packages::NONE;
+        Places { code, names, working_folder, packages, known: RefCell::default() }
+    }
+
+    /// Which also knows the packages that the user names.
+    pub fn chosen(code: &'c CodeBook, names: &'c dyn Names, choices: &'c Choices) -> Places<'c> {
+        let places = Places::new(code, names, &choices.working_folder);
+        Places { packages: &choices.packages, ..places }
     }
 
     pub fn site(&self, site: u32) -> CodeSite {
@@ -47,7 +57,25 @@ impl<'c> Places<'c> {
     }
 
     pub fn author(&self, site: u32) -> Author {
+        if self.is_of(&self.packages.own, site) {
+            return Author::User;
+        }
         self.names.author(self.site(site), self.code)
+    }
+
+    /// Whether the user wants to hear nothing about the code at a site.
+    pub fn is_ignored(&self, site: u32) -> bool {
+        self.is_of(&self.packages.ignored, site)
+    }
+
+    fn is_of(&self, packages: &[String], site: u32) -> bool {
+        // Naming is slow.
+        if packages.is_empty() {
+            return false;
+        }
+        let module = self.site(site).module.map(|module| &self.code.modules[module as usize]);
+        let file = self.place(site).frame.file;
+        is_of(packages, file.as_deref(), module.map(|module| module.path.as_str()))
     }
 
     /// Where a reader should look, and the calls that led there (outermost first): the site or, inside a library, that of

@@ -13,6 +13,7 @@ mod steps;
 #[cfg(test)]
 mod test_support;
 mod torn;
+mod units;
 mod ways;
 mod words;
 
@@ -27,11 +28,14 @@ use crate::correlated::{FindingCorrelation, without_origin};
 use crate::describe::{AccessWords, Choices};
 use crate::finding::FindingAccess;
 use crate::names::{Frame, Names};
+use crate::packages::is_fetched;
 use crate::places::Places;
 use examples::{Examples, described, described_torn};
 pub use forced::{ForcedOrder, ForcedRace, RaceMark};
 pub use orders::{AccessOrder, TORN_AT_FIRST, TORN_AT_SECOND};
 pub use steps::{StepWords, ThreadSteps};
+pub use units::OpenUnit;
+pub(crate) use units::SourceLine;
 
 /// Name and version of the form.
 pub const RACES_SCHEMA: &str = "unpick-races/1";
@@ -111,7 +115,7 @@ pub fn describe_races(
     let mut code = CodeBook::default();
     let examples: Vec<Examples> =
         runs.iter().map(|(_, run)| Examples::of(run, &mut code)).collect();
-    let words = AccessWords { places: Places::new(&code, names, &choices.working_folder) };
+    let words = AccessWords { places: Places::chosen(&code, names, choices) };
     let mut known: HashMap<Vec<Line>, usize> = HashMap::new();
     let mut found: Vec<RaceFinding> = Vec::new();
     for ((number, run), examples) in runs.iter().zip(&examples) {
@@ -141,7 +145,8 @@ fn is_inside_library(race: &RaceFinding) -> bool {
     let is_without_hooks = |access: &FindingAccess| access.library && is_untold(access);
     let all_library = race.accesses.iter().all(|access| access.library);
     let one_is = race.accesses.iter().any(is_without_hooks) && race.accesses.iter().all(may_be);
-    !race.own_code && (all_library || one_is)
+    let is_of_somebody = race.own_code || race.accesses.iter().any(|one| is_fetched(&one.frame));
+    !is_of_somebody && (all_library || one_is)
 }
 
 /// A line of source, or where it is not known, a place in the machine code.

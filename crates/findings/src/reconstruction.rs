@@ -2,7 +2,7 @@
 //!
 //! Takes   the `Reconstructions` of all runs, and names.      Gives  them as data and JSON (`docs/schema/reconstructions.schema.json`);
 //!         for a finding the one that shows the same cause.
-//! Misses  reconstructions whose two ends both are in code that is not the user's, and was not called by it.
+//! Misses  reconstructions whose two ends both are in libraries of the language, called by nobody else; those all in ignored packages.
 //! Cost    names of what is shown, and of the ends of those that are looked through.
 
 mod own_first;
@@ -17,9 +17,8 @@ use unpick_analyses::ranking::ExampleAccess;
 
 use crate::describe::{AccessWords, Choices, kind_of};
 use crate::finding::{AccessKind, CodePlace, Finding, FindingAccess, Runs, Unreadable, parse};
-use crate::names::{Frame, Names};
+use crate::names::{Author, Frame, Names};
 use crate::places::Places;
-use own_first::foreign_ends;
 pub use own_first::own_first;
 
 /// Name and version of the form.
@@ -144,11 +143,11 @@ impl<'r> ReconstructionWords<'r> {
         names: &'r dyn Names,
         choices: &'r Choices,
     ) -> ReconstructionWords<'r> {
-        let places = Places::new(&all.code, names, &choices.working_folder);
+        let places = Places::chosen(&all.code, names, choices);
         ReconstructionWords { all, words: AccessWords { places } }
     }
 
-    /// The first `most` of those that have to do with the user's code.
+    /// The first `most` of those that somebody but the language's libraries has to do with.
     pub fn list(&self, most: usize) -> ReconstructionList {
         let runs = &self.all.runs;
         ReconstructionList {
@@ -171,8 +170,8 @@ impl<'r> ReconstructionWords<'r> {
 
     /// The first `most`.
     pub fn first(&self, most: usize) -> Vec<Reconstruction> {
-        let own = self.all.ranked.iter().filter(|one| self.is_own(one));
-        own.take(most).map(|one| self.told(one)).collect()
+        let shown = self.all.ranked.iter().filter(|one| self.is_shown(one));
+        shown.take(most).map(|one| self.told(one)).collect()
     }
 
     /// The reconstruction of a finding's own cause: of the edge between two of its accesses; else the one that has most lines in
@@ -227,8 +226,15 @@ impl<'r> ReconstructionWords<'r> {
         best.map(|(_, told)| told)
     }
 
-    fn is_own(&self, one: &communication::Reconstruction) -> bool {
-        foreign_ends(one, self.all, &self.words) < 2
+    /// What is not known is shown.
+    fn is_shown(&self, one: &communication::Reconstruction) -> bool {
+        let ends = [one.edge.source.site, one.edge.sink.site];
+        let known = ends.map(|site| self.all.examples.get(&site));
+        let are_all = |is: &dyn Fn(&ExampleAccess) -> bool| {
+            known.iter().all(|example| example.is_some_and(is))
+        };
+        let is_of_language = |access: &ExampleAccess| self.words.author(access) == Author::Language;
+        !are_all(&is_of_language) && !are_all(&|access| self.words.is_ignored(access))
     }
 
     fn told(&self, one: &communication::Reconstruction) -> Reconstruction {

@@ -42,6 +42,16 @@ pub fn unseen_sentence(pattern: PatternId, accesses: &[FindingAccess]) -> String
     }
 }
 
+/// The same of an access in a gap that passing runs had, too.
+pub fn shown_sentence(pattern: PatternId, accesses: &[FindingAccess], passing: u32) -> String {
+    let told = Told { accesses };
+    let runs = if passing == 1 { "1 passing run" } else { &format!("{passing} passing runs") };
+    format!(
+        "{} {runs} had this order as well, by these or other threads: it was forced wherever threads came to it.",
+        told.triple(pattern)
+    )
+}
+
 /// Says of a read that it came before a write that failing runs did not live to make.
 pub fn missing_sentence(
     accesses: &[FindingAccess],

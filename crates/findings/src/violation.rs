@@ -65,7 +65,7 @@ pub fn describe_violations<'v>(
 ) -> Vec<ViolatedInvariant> {
     let mut code = CodeBook::default();
     let accesses = accesses_of(&run.code, &mut code);
-    let words = AccessWords { places: Places::new(&code, names, &choices.working_folder) };
+    let words = AccessWords { places: Places::chosen(&code, names, choices) };
     violations.map(|violation| described(violation, &accesses, &words)).collect()
 }
 

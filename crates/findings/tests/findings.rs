@@ -16,7 +16,8 @@ use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
     Alternative, Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup,
-    Names, Origin, Place, Relation, Unreadable, alternatives, describe, describe_unseen,
+    Names, OpenUnit, Origin, Packages, Place, RaceFinding, Reason, Relation, Unreadable,
+    alternatives, describe, describe_shown, describe_unseen,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
@@ -25,11 +26,19 @@ use unpick_recording::writer::{Draft, Writer};
 /// Sites above 1000 are a library's.
 struct TestNames;
 
+/// From site 501 to 1000 it is code that cargo fetched.
+fn file_of(site: CodeSite) -> &'static str {
+    match site.offset {
+        501..=1000 => "/home/me/.cargo/registry/src/index-1/queue-0.3.11/src/lib.rs",
+        _ => "/home/me/bank/src/bank.c",
+    }
+}
+
 impl Names for TestNames {
     fn place(&self, site: CodeSite, _: &CodeBook) -> Place {
         let frame = Frame {
             function: Some(format!("f{}", site.offset)),
-            file: Some("/home/me/bank/src/bank.c".to_owned()),
+            file: Some(file_of(site).to_owned()),
             line: Some(site.offset as u32 % 100),
             column: Some(5),
         };
@@ -75,6 +84,7 @@ fn choices() -> Choices {
         most_findings: 10,
         most_supporters: 20,
         correlations: Vec::new(),
+        packages: Packages::default(),
     }
 }
 
@@ -251,16 +261,80 @@ fn an_order_that_passing_runs_hide_is_not_the_cause() {
     assert!(!names.contains(&"P2 2 8".to_owned()), "{names:?}");
 }
 
+/// Failing runs have an order in the user's own code (1, 2) and, in other variables and threads, one in a package (550, 560); of 19 passing runs
+/// so many have the first and the second.
+fn own_and_fetched(own: usize, fetched: usize) -> Vec<(Label, &'static str)> {
+    let passing = |at: usize| match (at < own, at < fetched) {
+        (true, true) => "1w x 1, 2r x 2, 3w d 550, 4r d 560",
+        (true, false) => "1w x 1, 2r x 2",
+        (false, true) => "3w d 550, 4r d 560",
+        (false, false) => "2r x 2, 1w x 1, 4r d 560, 3w d 550",
+    };
+    let failing = (Fail, "3w d 550, 4r d 560, 1w x 1, 2r x 2");
+    (0..19).map(|at| (Pass, passing(at))).chain(vec![failing; 19]).collect()
+}
+
+fn ranked(findings: &Findings) -> Vec<(u32, String)> {
+    findings.findings.iter().map(|finding| (finding.rank, leader(finding))).collect()
+}
+
+fn named(runs: &[(Label, &str)], packages: Packages) -> Findings {
+    describe(&concluded(runs), &TestNames, &Choices { packages, ..choices() })
+}
+
 #[test]
-fn what_others_wrote_leads_nothing_while_there_is_own_code() {
-    let findings = found(&[
-        (Pass, "1w x 1, 2r x 2"),
-        (Pass, "2r x 2, 1w x 1"),
-        (Fail, "3w d 501, 4r d 502, 1w x 1, 2r x 2"),
-    ]);
+fn own_code_comes_before_a_package_of_similar_score_which_is_reported_too() {
+    let own_is_a_bit_worse = found(&own_and_fetched(1, 0));
+    let orders = [(1, "P2 1 2".to_owned()), (2, "P2 50 60".to_owned())];
+    assert_eq!(ranked(&own_is_a_bit_worse), orders);
+    assert!(own_is_a_bit_worse.findings[0].score < own_is_a_bit_worse.findings[1].score);
+    assert_eq!(own_is_a_bit_worse.findings[1].packages(&Packages::default()), ["queue 0.3.11"]);
+}
+
+#[test]
+fn a_package_that_correlates_clearly_better_comes_first() {
+    let findings = found(&own_and_fetched(9, 0));
+    assert_eq!(ranked(&findings), [(1, "P2 50 60".to_owned()), (2, "P2 1 2".to_owned())]);
+}
+
+#[test]
+fn code_of_a_package_is_a_finding_whatever_its_score() {
+    let findings = found(&own_and_fetched(0, 17));
+    assert_eq!(ranked(&findings), [(1, "P2 1 2".to_owned()), (2, "P2 50 60".to_owned())]);
+    assert!(findings.findings[1].score < 0.6);
+    let only_theirs = found(&[(Pass, "4r d 560"), (Fail, "3w d 550, 4r d 560")]);
+    assert_eq!(leaders(&only_theirs), ["P2 50 60"]);
+}
+
+#[test]
+fn where_no_run_tells_them_apart_the_package_supports_own_code() {
+    let findings = found(&own_and_fetched(0, 0));
     assert_eq!(leaders(&findings), ["P2 1 2"]);
-    let only_theirs = found(&[(Pass, "4r d 502"), (Fail, "3w d 501, 4r d 502")]);
-    assert_eq!(leaders(&only_theirs), ["P2 1 2"], "lines 1 and 2 of what others wrote");
+    let supporters = supporters(&findings.findings[0]);
+    assert!(supporters.contains(&("P2 50 60".to_owned(), Relation::SameRuns)), "{supporters:?}");
+}
+
+#[test]
+fn a_package_that_is_named_counts_as_own_code() {
+    let packages = Packages { own: vec!["queue".to_owned()], ..Packages::default() };
+    let findings = named(&own_and_fetched(1, 0), packages.clone());
+    assert_eq!(ranked(&findings), [(1, "P2 50 60".to_owned()), (2, "P2 1 2".to_owned())]);
+    assert_eq!(findings.findings[0].packages(&packages), Vec::<String>::new());
+    assert_eq!(findings.packages, packages);
+}
+
+#[test]
+fn orders_that_are_all_in_an_ignored_package_are_counted_and_not_reported() {
+    let ignored = vec!["queue@0.3.11".to_owned()];
+    let packages = Packages { ignored, ..Packages::default() };
+    let findings = named(&own_and_fetched(9, 0), packages.clone());
+    assert_eq!(leaders(&findings), ["P2 1 2"]);
+    assert_eq!(findings.packages.left_out, 1);
+    let is_theirs = |(name, _): &(String, Relation)| name.ends_with("50 60");
+    assert!(!supporters(&findings.findings[0]).iter().any(is_theirs));
+    // One access in own code is enough to be reported.
+    let mixed = named(&[(Pass, "2r x 2"), (Fail, "1w x 550, 2r x 2")], packages);
+    assert_eq!((leaders(&mixed), mixed.packages.left_out), (vec!["P2 50 2".to_owned()], 0));
 }
 
 #[test]
@@ -407,7 +481,7 @@ fn files_are_named_as_seen_from_the_working_folder() {
 fn supporters_can_take_the_place_of_the_leader() {
     let traces = [(Pass, "2r x 5, 2r x 20, 1w x 10"), (Fail, "2r x 5, 1w x 10, 2r x 20")];
     let finding = found(&traces).findings.remove(0);
-    let all = alternatives(&concluded(&traces), &TestNames, &choices());
+    let all = alternatives(&concluded(&traces), &TestNames, &choices(), &[]);
     let of_first: Vec<&Alternative> = all.iter().filter(|one| one.of.is_same(&finding)).collect();
     let other = of_first.iter().find(|one| leader(&one.finding) == "P4 5 10 20").unwrap();
     let other = &other.finding;
@@ -425,7 +499,7 @@ fn alternatives_correlate_at_least_half_as_well_and_are_offered_once() {
         (Pass, "2r y 30, 1w y 31, 2r x 5, 2r x 20, 1w x 10"),
         (Fail, "2r y 30, 1w y 31, 2r x 5, 1w x 10, 2r x 20"),
     ];
-    let all = alternatives(&concluded(&traces), &TestNames, &choices());
+    let all = alternatives(&concluded(&traces), &TestNames, &choices(), &[]);
     assert!(!all.is_empty());
     for (at, one) in all.iter().enumerate() {
         assert!(2.0 * one.finding.score >= one.of.score, "{}", leader(&one.finding));
@@ -433,6 +507,46 @@ fn alternatives_correlate_at_least_half_as_well_and_are_offered_once() {
             |other: &Alternative| other.of.is_same(&one.of) && other.finding.is_same(&one.finding);
         assert!(!all[at + 1..].iter().any(again), "{}", leader(&one.finding));
     }
+}
+
+/// A race of line `unit[0]`, then line `unit[1]`, of one thread, which line `remote` of another can come between.
+fn open_unit(unit: [u32; 2], remote: u32) -> RaceFinding {
+    let access = |role: u8, line: u32, order: u32| {
+        serde_json::json!({
+            "role": role, "kind": "write", "variable": "x", "function": "f", "file": "src/bank.c",
+            "line": line, "column": 1, "inlined_into": [], "thread": role, "process": 0,
+            "atomic": false, "order": order, "stack": [], "locks": [],
+            "code": { "module": "a", "build_id": "b", "offset": format!("{line:#x}") },
+        })
+    };
+    let race = serde_json::json!({
+        "detectors": ["lockset"], "sentence": "", "why": "", "variable": "x",
+        "allocated_at": null, "unordered": 0, "unlocked": 1, "runs": 1, "example_run": 1,
+        "own_code": true, "accesses": [access(1, unit[0], 1), access(2, remote, 2)], "steps": [],
+        "correlated": { "correlation": "x and y", "access": access(1, unit[1], 3) },
+    });
+    serde_json::from_value(race).unwrap()
+}
+
+#[test]
+fn patterns_that_tear_an_open_unit_are_alternatives_whatever_their_score() {
+    // 30 goes with failing; 1 2 3 4 is in one of two failing runs only, and in a passing one.
+    let traces = [
+        (Pass, "1w x 1, 2w x 2, 2w y 3, 1w y 4, 2r z 31, 1w z 30"),
+        (Pass, "2r z 31, 1w z 30"),
+        (Fail, "1w z 30, 2r z 31"),
+        (Fail, "1w x 1, 2w x 2, 2w y 3, 1w y 4, 1w z 30, 2r z 31"),
+    ];
+    let conclusion = concluded(&traces);
+    let torn = |units: &[OpenUnit]| -> Vec<String> {
+        let all = alternatives(&conclusion, &TestNames, &choices(), units);
+        let torn = all.iter().filter(|one| one.reason == Reason::TearsUnit);
+        torn.map(|one| leader(&one.finding)).collect()
+    };
+    assert_eq!(torn(&open_unit([1, 4], 2).open_units()), ["P9 1 2 3 4"]);
+    assert_eq!(torn(&open_unit([4, 1], 2).open_units()), Vec::<String>::new());
+    assert_eq!(torn(&open_unit([1, 4], 30).open_units()), Vec::<String>::new());
+    assert_eq!(torn(&[]), Vec::<String>::new());
 }
 
 fn confirmed(verdict: Confirmation) -> Confirmed {
@@ -529,7 +643,7 @@ fn unseen(traces: &[(Label, &str)], most: usize) -> Vec<Finding> {
     for ((label, trace), number) in traces.iter().zip(1..) {
         unseen.add(number, *label, &collect(trace, Options::default()));
     }
-    describe_unseen(&unseen.finish(), &TestNames, &choices(), most)
+    describe_unseen(&unseen.finish(), &TestNames, &choices(), most).orders
 }
 
 #[test]
@@ -548,6 +662,19 @@ fn an_order_that_no_run_had_has_the_form_of_a_finding_but_no_score() {
 }
 
 /// Failing runs that crashed before anything met.
+#[test]
+fn an_order_that_passing_runs_had_says_so() {
+    let mut unseen = Unseen::default();
+    for number in 1..=2 {
+        let run = collect("2r x 5, 1w x 10, 2w x 20", Options::default());
+        unseen.add(number, Pass, &run);
+    }
+    let shown = describe_shown(&unseen.finish(), &TestNames, &choices(), 10).orders;
+    let order = shown.iter().find(|order| order.pattern == "P7").unwrap();
+    assert_eq!((order.origin, order.passed_runs, order.score), (Origin::Forced, 2, 0.0));
+    assert!(order.sentence.contains("2 passing runs had this order as well"), "{}", order.sentence);
+}
+
 fn lacking_a_write() -> Findings {
     let passing = collect("1w x 10, 2r x 20", Options::default());
     let nothing = Collector::new(Options::default()).finish();

@@ -11,7 +11,7 @@ use traces::collect;
 use unpick_analyses::ranking::{Conclusion, Ranked};
 use unpick_analyses::{Formula, LabelledRun, Mode, Options, RunPatterns, conclude};
 use unpick_events::Label;
-use unpick_findings::{Group, group};
+use unpick_findings::{Group, Standing, group};
 
 type Runs = Vec<(Label, RunPatterns)>;
 
@@ -27,7 +27,7 @@ fn concluded(runs: &Runs, formula: Formula) -> Conclusion {
 fn grouped(conclusion: &Conclusion) -> Vec<Group> {
     // Two sites to a line.
     let line_of = |site: u32| conclusion.code.sites[site as usize].offset as u32 / 2;
-    group(conclusion, line_of, |_| true, usize::MAX)
+    group(conclusion, line_of, |_| Standing::Own, usize::MAX)
 }
 
 /// A pattern in words that hold for any order of runs.

@@ -15,7 +15,7 @@ use unpick_events::access::PastKind;
 use unpick_events::kind::access_flags;
 use unpick_events::{Kind, Past, Site, ThreadId};
 use unpick_findings::{
-    Author, CandidateDeadlock, Choices, Frame, Names, NumberedCycle, Place, RaceDetector,
+    Author, CandidateDeadlock, Choices, Frame, Names, NumberedCycle, Packages, Place, RaceDetector,
     RaceFinding, describe_deadlocks, describe_races,
 };
 use unpick_recording::Recording;
@@ -91,6 +91,7 @@ impl Trace {
 fn choices() -> Choices {
     Choices {
         correlations: Vec::new(),
+        packages: Packages::default(),
         working_folder: PathBuf::from("/home/me/bank"),
         most_findings: 10,
         most_supporters: 10,

@@ -14,7 +14,7 @@ use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock, ExampleMemo
 use unpick_analyses::{Formula, LabelledRun, Options, RunPatterns, conclude};
 use unpick_events::Label::{self, Fail, Pass};
 use unpick_findings::{
-    Author, Choices, Findings, Frame, Names, Place, PointThread, Reconstruction,
+    Author, Choices, Findings, Frame, Names, Packages, Place, PointThread, Reconstruction,
     ReconstructionWords, describe, own_first,
 };
 
@@ -25,7 +25,7 @@ impl Names for TestNames {
     fn place(&self, site: CodeSite, _: &CodeBook) -> Place {
         let frame = Frame {
             function: Some("f".to_owned()),
-            file: Some("bank.c".to_owned()),
+            file: Some(if site.offset < 100 { "bank.c" } else { "lib/queue/a.c" }.to_owned()),
             line: Some(site.offset as u32),
             column: None,
         };
@@ -60,6 +60,16 @@ fn reconstructed(runs: &[(Label, &str)]) -> Reconstructions {
     reconstruct(labelled.collect::<Vec<_>>(), &Limits::default()).unwrap()
 }
 
+fn choices() -> Choices {
+    Choices {
+        working_folder: PathBuf::from("/"),
+        most_findings: 10,
+        most_supporters: 20,
+        correlations: Vec::new(),
+        packages: Packages::default(),
+    }
+}
+
 fn found(runs: &[(Label, &str)]) -> Findings {
     let patterns: Vec<RunPatterns> =
         runs.iter().map(|(_, trace)| collect(trace, Options::default())).collect();
@@ -68,12 +78,7 @@ fn found(runs: &[(Label, &str)]) -> Findings {
         .map(|((&(label, _), patterns), number)| LabelledRun { number, label, patterns })
         .collect::<Vec<_>>();
     let conclusion = conclude(labelled, Formula::Jaccard).unwrap();
-    let choices = Choices {
-        working_folder: PathBuf::from("/"),
-        most_findings: 10,
-        most_supporters: 20,
-        correlations: Vec::new(),
-    };
+    let choices = choices();
     let all = reconstructed(runs);
     let findings = describe(&conclusion, &TestNames, &choices);
     findings.with_reconstructions(&ReconstructionWords::new(&all, &TestNames, &choices))
@@ -142,20 +147,35 @@ fn where_three_threads_take_part_the_reconstruction_leads() {
     );
 }
 
+/// The ranks of reconstructions, and the sites of their ends.
+fn ends(all: &Reconstructions) -> Vec<(u32, [u64; 2])> {
+    let offset = |site: u32| all.code.sites[site as usize].offset;
+    let ends = |one: &communication::Reconstruction| {
+        [one.edge.source.site, one.edge.sink.site].map(offset)
+    };
+    all.ranked.iter().map(|one| (one.rank, ends(one))).collect()
+}
+
 #[test]
 fn what_a_library_does_comes_after_the_users_own_code() {
     // A library's own meeting (101, 102) comes first and goes with failing just as well; so does one between it and the user (103, 3).
     let failing = (Fail, "2w a 101, 3r a 102, 2w b 103, 3r b 3, 2w x 1, 3r x 2");
     let passing = (Pass, "3r a 102, 2w a 101, 3r b 3, 2w b 103, 3r x 2, 2w x 1");
-    let ends = |all: &Reconstructions| -> Vec<(u32, [u64; 2])> {
-        let offset = |site: u32| all.code.sites[site as usize].offset;
-        let ends = |one: &communication::Reconstruction| {
-            [one.edge.source.site, one.edge.sink.site].map(offset)
-        };
-        all.ranked.iter().map(|one| (one.rank, ends(one))).collect()
-    };
     let all = reconstructed(&[failing, failing, passing, passing]);
     assert_ne!(ends(&all)[0].1, [1, 2]);
-    let as_read = own_first(all, &TestNames);
+    let as_read = own_first(all, &TestNames, &choices());
     assert_eq!(ends(&as_read), [(1, [1, 2]), (2, [103, 3]), (3, [101, 102])]);
+}
+
+#[test]
+fn a_library_is_shown_and_an_ignored_one_is_not() {
+    let runs = [(Fail, "2w a 101, 3r a 102"), (Pass, "3r a 102, 2w a 101")];
+    let all = reconstructed(&runs);
+    let shown = |packages: Packages| {
+        let choices = Choices { packages, ..choices() };
+        ReconstructionWords::new(&all, &TestNames, &choices).first(10).len()
+    };
+    assert_eq!(shown(Packages::default()), 1);
+    let ignored = vec!["lib/queue".to_owned()];
+    assert_eq!(shown(Packages { ignored, ..Packages::default() }), 0);
 }

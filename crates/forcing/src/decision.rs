@@ -3,19 +3,22 @@
 use crate::candidate::Candidate;
 use crate::measured::Measured;
 use crate::statistics::Rate;
-use crate::verdict::{Verdict, verdict};
+use crate::verdict::Verdict;
 
 /// What is not shown to be the cause leads only if it correlates nearly as well as the best.
-const LIKELY: f64 = 0.7;
-/// Agreements this close are told apart by one run or two.
-const NEARLY: f64 = 0.05;
+pub(crate) const LIKELY: f64 = 0.7;
+/// Agreements rest on some twenty failing runs of a hunt, and experiments: two of these runs are this much.
+pub(crate) const NEARLY: f64 = 0.1;
+/// A guess has nothing but the agreement: one run does not decide it.
+const NEARLY_BY_GUESS: f64 = 0.05;
 
 /// All candidates, measured and judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// By candidate; those that nobody tried have no verdict.
     pub judged: Vec<Judged>,
-    /// The candidate with the largest measured effect; none: the experiments cannot tell.
+    /// The candidate with the largest measured effect; where the experiments cannot tell, the best guess. None: no
+    /// experiment was made.
     pub leader: Option<usize>,
     pub baseline: Rate,
     /// All runs that were made.
@@ -36,13 +39,15 @@ impl Decision {
         measured: Vec<Measured>,
         baseline: Rate,
         runs: u32,
+        earlier: &dyn Fn(usize, usize) -> bool,
     ) -> Decision {
         let own = |(candidate, measured): (&Candidate, &Measured)| {
-            let evidence = measured.evidence(baseline, candidate);
-            (measured.ways_tried() > 0).then(|| verdict(&evidence))
+            (measured.ways_tried() > 0).then(|| measured.verdict(baseline, candidate))
         };
         let verdicts: Vec<_> = candidates.iter().zip(&measured).map(own).collect();
-        let leader = leader(candidates, &measured, baseline);
+        let guess = || best_guess(candidates, &measured, baseline, earlier);
+        let leader = leader(candidates, &measured, baseline, earlier)
+            .or_else(|| guess().filter(|_| runs > 0));
         let judged = measured.into_iter().zip(verdicts).enumerate();
         let judged = judged.map(|(at, (measured, verdict))| Judged {
             measured,
@@ -61,22 +66,74 @@ fn beside(verdict: Verdict, leads: bool) -> Verdict {
 }
 
 /// The candidate with the largest effect, by its lower bound and how well it agrees with failing over all runs. Where effects cannot be told
-/// apart: the one that correlates best with failure over all runs, experiments included, then the first. To hold a thread anywhere
+/// apart: the one that correlates best with failure over all runs, experiments included, then the earliest. To hold a thread anywhere
 /// near a bug can bring it about; but then it is there, too, and in the runs that fail without the order that was forced.
-pub fn leader(candidates: &[Candidate], measured: &[Measured], baseline: Rate) -> Option<usize> {
+pub fn leader(
+    candidates: &[Candidate],
+    measured: &[Measured],
+    baseline: Rate,
+    earlier: &dyn Fn(usize, usize) -> bool,
+) -> Option<usize> {
     let weighted = |at: usize, bound: f64| bound * candidates[at].agreement;
     let lower = |at: usize| weighted(at, measured[at].effect().0);
     let upper = |at: usize| weighted(at, measured[at].effect().1);
-    let best_agreement = candidates.iter().map(|candidate| candidate.agreement).fold(0.0, f64::max);
-    let is_cause =
-        |at: usize| verdict(&measured[at].evidence(baseline, &candidates[at])) == Verdict::Cause;
-    let is_likely = |at: usize| candidates[at].agreement >= LIKELY * best_agreement;
-    let able = |&at: &usize| is_able(&measured[at]) && (is_cause(at) || is_likely(at));
-    let able: Vec<usize> = (0..candidates.len()).filter(able).collect();
+    let best = best_agreement(candidates, measured, baseline);
+    let may_lead = |at: usize| match measured[at].verdict(baseline, &candidates[at]) {
+        Verdict::Cause => true,
+        Verdict::Likely => candidates[at].agreement >= LIKELY * best,
+        // An effect that chance may have made does not outdo a correlation that it has not.
+        Verdict::Related | Verdict::NotReproduced => candidates[at].agreement + NEARLY >= best,
+        Verdict::Refuted => false,
+    };
+    let able: Vec<usize> =
+        (0..candidates.len()).filter(|&at| is_able(&measured[at]) && may_lead(at)).collect();
     let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
-    let contenders = able.into_iter().filter(|&at| upper(at) >= best);
+    let contenders: Vec<usize> = able.into_iter().filter(|&at| upper(at) >= best).collect();
+    best_correlated(candidates, &contenders, NEARLY, earlier)
+}
+
+/// Where no experiment shows an effect: what correlates best, unless it was made and did no harm. That nobody could make it is nothing against it.
+fn best_guess(
+    candidates: &[Candidate],
+    measured: &[Measured],
+    baseline: Rate,
+    earlier: &dyn Fn(usize, usize) -> bool,
+) -> Option<usize> {
+    let (standing, fallen): (Vec<usize>, Vec<usize>) = (0..candidates.len())
+        .partition(|&at| is_standing(&candidates[at], &measured[at], baseline));
+    let guess = |of: &[usize]| best_correlated(candidates, of, NEARLY_BY_GUESS, earlier);
+    guess(&standing).or_else(|| guess(&fallen))
+}
+
+/// Whether experiments leave a candidate the chance to be the cause.
+fn is_standing(candidate: &Candidate, measured: &Measured, baseline: Rate) -> bool {
+    !measured.is_harmless() && measured.verdict(baseline, candidate) != Verdict::Refuted
+}
+
+/// Of the candidates that can be the cause.
+pub(crate) fn best_agreement(
+    candidates: &[Candidate],
+    measured: &[Measured],
+    baseline: Rate,
+) -> f64 {
+    let all = candidates.iter().zip(measured);
+    let standing = all.filter(|(candidate, measured)| is_standing(candidate, measured, baseline));
+    standing.map(|(candidate, _)| candidate.agreement).fold(0.0, f64::max)
+}
+
+/// The one that correlates best; of those that nearly do, the one that comes before the most others: a cause comes before its effects.
+fn best_correlated(
+    candidates: &[Candidate],
+    of: &[usize],
+    nearly: f64,
+    earlier: &dyn Fn(usize, usize) -> bool,
+) -> Option<usize> {
     let agreement = |at: usize| candidates[at].agreement;
-    contenders.reduce(|best, at| if agreement(at) > agreement(best) + NEARLY { at } else { best })
+    let best = of.iter().map(|&at| agreement(at)).fold(0.0, f64::max);
+    let near: Vec<usize> =
+        of.iter().copied().filter(|&at| agreement(at) + nearly >= best).collect();
+    let before = |at: usize| near.iter().filter(|&&other| earlier(at, other)).count();
+    near.iter().copied().reduce(|first, at| if before(at) > before(first) { at } else { first })
 }
 
 /// Runs with the order that a leader needs: fewer say nothing.

@@ -13,6 +13,16 @@ pub enum Arm {
     Prevented { candidate: usize, way: usize },
 }
 
+impl Arm {
+    /// The candidate whose order is meddled with; none: nothing is done.
+    pub fn candidate(self) -> Option<usize> {
+        match self {
+            Arm::Baseline => None,
+            Arm::Forced { candidate, .. } | Arm::Prevented { candidate, .. } => Some(candidate),
+        }
+    }
+}
+
 /// How one run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
@@ -37,8 +47,18 @@ pub trait Experiments {
     /// In how many ways the order of a candidate can be forced; the cheapest first.
     fn ways_to_force(&mut self, candidate: usize) -> usize;
 
+    /// Of the ways to force a candidate, those that hold threads at other places in the code than this one does.
+    fn ways_elsewhere(&mut self, candidate: usize, way: usize) -> Vec<usize>;
+
     /// In how many ways it can be prevented.
     fn ways_to_prevent(&mut self, candidate: usize) -> usize;
+
+    /// Whether the experiments on a candidate tell it from another one: runs failed without the other order when this one was forced, or
+    /// passed with it when this one was prevented. Two orders of one bug need not be told apart.
+    fn tells_apart(&self, candidate: usize, other: usize) -> bool;
+
+    /// Whether one order does its harm before another in most of the failing runs that have both.
+    fn is_earlier(&self, one: usize, other: usize) -> bool;
 
     /// The share of the time that has been used, from 0 to 1.
     fn time_used(&self) -> f64;

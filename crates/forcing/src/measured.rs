@@ -3,7 +3,7 @@
 use crate::candidate::Candidate;
 use crate::experiments::Observation;
 use crate::statistics::{Rate, difference};
-use crate::verdict::Evidence;
+use crate::verdict::{Evidence, Verdict, verdict};
 
 /// Runs in which one way of forcing, or preventing, was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +21,9 @@ impl Way {
         }
     }
 }
+
+/// So many runs with an order that mostly pass say that it does no harm by itself.
+const MIN_HARMLESS: u32 = 2;
 
 /// What is known of one candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,10 +51,10 @@ impl Measured {
         self.prevented.get(way).copied().unwrap_or_default()
     }
 
-    /// The way of forcing under which the largest share of its runs failed with the order; of equals the first.
+    /// The way of forcing under which most of its runs fail with the order, by the lower bound: few runs of a new way do not outdo many.
     pub fn best_way(&self) -> usize {
         let value = |way: &Way| {
-            let share = Rate::new(way.reached.failures, way.runs).share();
+            let share = Rate::new(way.reached.failures, way.runs).bounds().0;
             (share, Rate::new(way.reached.runs, way.runs).share())
         };
         best_of(&self.forced, value)
@@ -61,7 +64,7 @@ impl Measured {
     pub fn best_prevention(&self) -> usize {
         let value = |way: &Way| {
             let kept = way.reached.runs - way.reached.failures;
-            (Rate::new(kept, way.runs).share(), Rate::new(way.reached.runs, way.runs).share())
+            (Rate::new(kept, way.runs).bounds().0, Rate::new(way.reached.runs, way.runs).share())
         };
         best_of(&self.prevented, value)
     }
@@ -79,6 +82,12 @@ impl Measured {
         self.forced.iter().any(|way| way.reached.failures > 0)
     }
 
+    /// It was made, and most of these runs passed.
+    pub fn is_harmless(&self) -> bool {
+        let Rate { failures, runs } = self.best().0.reached;
+        runs >= MIN_HARMLESS && 2 * failures < runs
+    }
+
     /// P(fail | forced) - P(fail | prevented): lower and upper bound.
     pub fn effect(&self) -> (f64, f64) {
         let (forced, prevented) = self.best();
@@ -90,13 +99,20 @@ impl Measured {
         (self.forced(self.best_way()), self.prevented(self.best_prevention()))
     }
 
-    pub fn evidence(&self, baseline: Rate, candidate: &Candidate) -> Evidence {
+    pub fn verdict(&self, baseline: Rate, candidate: &Candidate) -> Verdict {
+        verdict(&self.evidence(baseline, candidate))
+    }
+
+    fn evidence(&self, baseline: Rate, candidate: &Candidate) -> Evidence {
         let (forced, prevented) = self.best();
         Evidence {
             forced: forced.reached,
             prevented: prevented.reached,
             baseline,
             agreement: candidate.agreement,
+            missed: candidate.missed,
+            spans_operations: candidate.spans_operations,
+            confounded: candidate.confounded,
         }
     }
 }

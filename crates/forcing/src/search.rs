@@ -6,20 +6,27 @@
 //! 1. **Screening**: each candidate is forced twice, in the cheapest way. Then candidates are proposed again: now there are runs that pass
 //!    with a suspicious order in them, and runs that fail without it.
 //! 2. **Other ways**: while few candidates make the program fail, those that were not reached, or were reached and did no harm, are forced in
-//!    other ways (longer holds, other threads kept aside), the most suspicious first: an order that is needed may need more to do harm.
+//!    other ways (longer holds, other threads kept aside), the most suspicious first and most often: an order that is needed may need more to do harm.
 //! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
 //!    go whose effect is clearly smaller than the best (successive rejects).
 //! 4. **Confirmation**: the one that leads then is forced and prevented until its verdict rests on as many runs as were wanted.
+//! 5. **Elsewhere**: what seems to be the cause is forced with threads held at other places. An order that does harm at one place only is not what does it:
+//!    something between the two places is.
+//! 6. While it is not shown to be the cause and time is left: more candidates, and more ways, and a comparison again.
 //!
 //! Before the comparison and after it agreements are computed again, over all runs: of orders whose effects cannot be told apart, the one that
 //! correlates best with failure in runs of so many kinds is the cause, and the others enclose it, or follow from it.
+
+mod doubts;
+mod going_on;
+mod ways;
 
 use crate::candidate::Candidate;
 use crate::decision::{Decision, leader};
 use crate::experiments::{Arm, Experiments};
 use crate::measured::Measured;
 use crate::statistics::Rate;
-use crate::verdict::{MIN_RUNS, Verdict};
+use crate::verdict::{MIN_RUNS, SUFFICIENT, Verdict};
 
 /// How far the search goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +57,7 @@ impl Default for Settings {
     }
 }
 
-/// So many that make the program fail are enough to compare.
+/// So many that make the program fail are enough to compare at first.
 const ENOUGH: usize = 3;
 /// What is asked for may not happen in every run: so many times as many runs are made as are wanted.
 const ATTEMPTS: u32 = 2;
@@ -65,6 +72,10 @@ pub fn decide<E: Experiments>(
         candidates: candidates.to_vec(),
         experiments,
         settings,
+        enough: ENOUGH,
+        wanted: settings.rounds[settings.rounds.len() - 1],
+        screening_ends: settings.screening_ends,
+        ways_end: settings.ways_end,
         measured: vec![Measured::default(); candidates.len()],
         baseline: settings.baseline,
         runs: 0,
@@ -72,19 +83,31 @@ pub fn decide<E: Experiments>(
     };
     search.screen(0)?;
     search.screen_new()?;
+    search.settle_harmless()?;
     search.try_other_ways()?;
     search.screen_new()?;
     search.compare()?;
     search.reconsider()?;
     search.confirm()?;
-    let Search { candidates, measured, baseline, runs, .. } = search;
-    Ok(Decision::of(&candidates, measured, baseline, runs))
+    search.hold_elsewhere()?;
+    search.go_on_while_unsure()?;
+    search.mark_confounded();
+    let Search { candidates, measured, baseline, runs, experiments, .. } = search;
+    let earlier = |one, other| experiments.is_earlier(one, other);
+    Ok(Decision::of(&candidates, measured, baseline, runs, &earlier))
 }
 
 struct Search<'a, E> {
     candidates: Vec<Candidate>,
     experiments: &'a mut E,
     settings: &'a Settings,
+    /// So many that make the program fail are enough to compare.
+    enough: usize,
+    /// Runs of each kind of the leader.
+    wanted: u32,
+    /// Shares of the time after which screening, and other ways, end.
+    screening_ends: f64,
+    ways_end: f64,
     measured: Vec<Measured>,
     baseline: Rate,
     runs: u32,
@@ -114,6 +137,12 @@ impl<E: Experiments> Search<'_, E> {
         !self.over && self.experiments.time_used() < until
     }
 
+    /// The candidate with the largest measured effect.
+    fn leader(&self) -> Option<usize> {
+        let earlier = |one, other| self.experiments.is_earlier(one, other);
+        leader(&self.candidates, &self.measured, self.baseline, &earlier)
+    }
+
     /// Proposes candidates again, and screens those that are new.
     fn screen_new(&mut self) -> Result<(), E::Error> {
         let known = self.candidates.len();
@@ -132,7 +161,7 @@ impl<E: Experiments> Search<'_, E> {
     fn screen(&mut self, from: usize) -> Result<(), E::Error> {
         for candidate in from..self.candidates.len() {
             // The first is tried whatever the time: a search that says it makes experiments shall make one.
-            if candidate > 0 && !self.may_go_on(self.settings.screening_ends) {
+            if candidate > 0 && !self.may_go_on(self.screening_ends) {
                 break;
             }
             self.force(candidate, 0, self.settings.screening)?;
@@ -148,39 +177,6 @@ impl<E: Experiments> Search<'_, E> {
             self.run(Arm::Forced { candidate, way })?;
         }
         Ok(())
-    }
-
-    /// One further way for each candidate in turn.
-    fn try_other_ways(&mut self) -> Result<(), E::Error> {
-        let mut way = 1;
-        loop {
-            let open: Vec<usize> =
-                (0..self.candidates.len()).filter(|&at| self.is_open(at, way)).collect();
-            if open.is_empty() || self.has_enough() {
-                return Ok(());
-            }
-            for candidate in open {
-                if !self.may_go_on(self.settings.ways_end) {
-                    return Ok(());
-                }
-                self.force(candidate, way, self.settings.screening)?;
-            }
-            way += 1;
-        }
-    }
-
-    /// Whether a candidate has another way to be forced, and was tried but did no harm yet.
-    fn is_open(&mut self, candidate: usize, way: usize) -> bool {
-        let measured = &self.measured[candidate];
-        measured.ways_tried() == way
-            && !measured.makes_it_fail()
-            && way < self.experiments.ways_to_force(candidate)
-    }
-
-    /// Enough candidates make the program fail, and the first is among them: what the runs of the hunt say is weighed, too.
-    fn has_enough(&self) -> bool {
-        let failing = self.measured.iter().filter(|measured| measured.makes_it_fail()).count();
-        failing >= ENOUGH && self.measured[0].makes_it_fail()
     }
 
     fn compare(&mut self) -> Result<(), E::Error> {
@@ -205,9 +201,9 @@ impl<E: Experiments> Search<'_, E> {
 
     /// More runs of the leader, whichever it is then.
     fn confirm(&mut self) -> Result<(), E::Error> {
-        let wanted = self.settings.rounds[self.settings.rounds.len() - 1];
+        let wanted = self.wanted;
         // Another one may lead by these runs.
-        while let Some(leader) = leader(&self.candidates, &self.measured, self.baseline) {
+        while let Some(leader) = self.leader() {
             let before = self.runs;
             self.force_until(leader, wanted)?;
             self.prevent_until(leader, wanted)?;
@@ -245,11 +241,11 @@ impl<E: Experiments> Search<'_, E> {
         Ok(())
     }
 
-    /// Where fewer than half of the runs fail, the next way may be better.
+    /// Where fewer runs fail than a root cause has to make fail, the next way may be better.
     fn look_for_better_way(&mut self, candidate: usize) -> Result<(), E::Error> {
         let measured = &self.measured[candidate];
         let best = measured.best().0;
-        let is_weak = Rate::new(best.reached.failures, best.runs).share() <= 0.5;
+        let is_weak = Rate::new(best.reached.failures, best.runs).share() < SUFFICIENT;
         let next = measured.ways_tried();
         if is_weak && next < self.experiments.ways_to_force(candidate) && self.may_go_on(1.0) {
             self.force(candidate, next, self.settings.screening)?;
@@ -302,9 +298,8 @@ impl<E: Experiments> Search<'_, E> {
             .map(|&at| weighted(at, self.measured[at].effect().0))
             .fold(f64::MIN, f64::max);
         let stays = |&at: &usize| {
-            let evidence = self.measured[at].evidence(self.baseline, &self.candidates[at]);
             weighted(at, self.measured[at].effect().1) >= best
-                && crate::verdict::verdict(&evidence) != Verdict::Refuted
+                && self.verdict(at) != Verdict::Refuted
         };
         finalists.into_iter().filter(stays).collect()
     }

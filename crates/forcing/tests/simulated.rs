@@ -27,6 +27,8 @@ struct Program {
     seen: [[u32; 3]; CANDIDATES],
     /// Fails whenever a thread is held at all.
     fails_when_held: bool,
+    /// By candidate: the other orders of the runs that failed when it was forced, and of those that passed when it was prevented.
+    beside: [Vec<[bool; CANDIDATES]>; CANDIDATES],
 }
 
 impl Program {
@@ -39,6 +41,7 @@ impl Program {
             harm: 0.97,
             seen: [[0; 3]; CANDIDATES],
             fails_when_held: false,
+            beside: Default::default(),
         }
     }
 
@@ -99,6 +102,15 @@ impl Experiments for Program {
                 (false, false) => {}
             }
         }
+        match arm {
+            Arm::Forced { candidate, .. } if failed && reached => {
+                self.beside[candidate].push(orders);
+            }
+            Arm::Prevented { candidate, .. } if !failed && reached => {
+                self.beside[candidate].push(orders.map(|present| !present));
+            }
+            _ => {}
+        }
         Ok(Some(Observation { failed, reached }))
     }
 
@@ -115,8 +127,21 @@ impl Experiments for Program {
         3
     }
 
+    fn ways_elsewhere(&mut self, _candidate: usize, _way: usize) -> Vec<usize> {
+        Vec::new()
+    }
+
     fn ways_to_prevent(&mut self, _candidate: usize) -> usize {
         1
+    }
+
+    /// The symptom comes later than everything else.
+    fn tells_apart(&self, candidate: usize, other: usize) -> bool {
+        other == SYMPTOM || self.beside[candidate].iter().any(|orders| !orders[other])
+    }
+
+    fn is_earlier(&self, one: usize, other: usize) -> bool {
+        one != SYMPTOM && other == SYMPTOM
     }
 
     fn time_used(&self) -> f64 {
@@ -126,7 +151,7 @@ impl Experiments for Program {
 
 fn decision(mut program: Program) -> Decision {
     let priors = [0.95, 0.9, 0.85, 0.8, 0.99];
-    let candidates = priors.map(|agreement| Candidate { agreement });
+    let candidates = priors.map(|agreement| Candidate { agreement, ..Candidate::default() });
     let Ok(decision) = decide(&candidates, &mut program, &Settings::default());
     decision
 }

@@ -82,6 +82,15 @@ impl CodeNames {
         address.is_some_and(|address| loaded.symbols.is_in_delivered_code(address))
     }
 
+    /// Whether one return address can be reached after another in one iteration of the outermost loop that both are in. None: they are
+    /// not in one function, or nobody knows.
+    pub fn follows(&self, module: &CodeModule, first: u64, second: u64) -> Option<bool> {
+        let mut loaded = self.loaded();
+        let first = loaded.address(module, first)?;
+        let second = loaded.address(module, second)?;
+        loaded.symbols.follows(first, second)
+    }
+
     /// The source files that the user wrote and a module was made of.
     pub fn own_sources(&self, module: &CodeModule) -> BTreeSet<PathBuf> {
         let mut loaded = self.loaded();

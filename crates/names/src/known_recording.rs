@@ -27,13 +27,23 @@ pub struct KnownRecording<'r> {
     delivered: RefCell<HashMap<Site, bool>>,
     /// Where code without hooks takes locks for itself.
     own_locks: RefCell<HashMap<Site, bool>>,
+    followed: RefCell<HashMap<[Site; 2], Option<bool>>>,
 }
 
 impl<'r> KnownRecording<'r> {
     pub fn new(recording: &'r Recording, names: &'r CodeNames) -> KnownRecording<'r> {
         let (addresses, lock_steps, states) = Default::default();
-        let (delivered, own_locks) = Default::default();
-        KnownRecording { recording, names, addresses, lock_steps, states, delivered, own_locks }
+        let (delivered, own_locks, followed) = Default::default();
+        KnownRecording {
+            recording,
+            names,
+            addresses,
+            lock_steps,
+            states,
+            delivered,
+            own_locks,
+            followed,
+        }
     }
 
     /// Sources of the program that were compiled without hooks although others were compiled with: what they do is not seen.
@@ -72,6 +82,12 @@ impl<'r> KnownRecording<'r> {
     fn find_lock_step(&self, site: Site) -> Option<LockStep> {
         let (module, offset) = self.place_of(site)?;
         self.names.lock_step(&module, offset)
+    }
+
+    fn find_followed(&self, first: Site, second: Site) -> Option<bool> {
+        let (module, first) = self.place_of(first)?;
+        let (other, second) = self.place_of(second)?;
+        (module == other).then(|| self.names.follows(&module, first, second))?
     }
 
     fn find_state(&self, site: Site) -> State {
@@ -171,6 +187,15 @@ impl Knowledge for KnownRecording<'_> {
             place.is_some_and(|(module, offset)| self.names.is_by_delivered_code(&module, offset));
         self.delivered.borrow_mut().insert(site, is);
         is
+    }
+
+    fn follows(&self, first: Site, second: Site) -> Option<bool> {
+        if let Some(&known) = self.followed.borrow().get(&[first, second]) {
+            return known;
+        }
+        let follows = self.find_followed(first, second);
+        self.followed.borrow_mut().insert([first, second], follows);
+        follows
     }
 
     fn lock_change(&self, event: &Event<'_>) -> Option<LockChange> {

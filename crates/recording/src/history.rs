@@ -11,7 +11,7 @@
 //!
 //! Memory that is reused starts a new life: at a `Block` event (unless it names the block that is there)
 //! and at `StackGone`. Freeing is the last access of a life by right; accesses after
-//! it and before the reuse stay in that life, because they are uses after free. An access without an event
+//! it and before the reuse stay in that life, because they are uses after free. The end of a frame (`FrameEnds`) frees what it left to others. An access without an event
 //! belongs to the life of the event that lists it.
 
 use std::cmp::Reverse;
@@ -23,6 +23,7 @@ use unpick_events::{Address, Context, Past, Site, ThreadId};
 
 use crate::action::{AccessFlags, AccessKind, Action};
 use crate::event::{Event, Order};
+use crate::frame_ends::FrameEnds;
 use crate::placement::Placement;
 use crate::recording::Recording;
 
@@ -155,16 +156,18 @@ struct Collector<'p> {
     items: Vec<Item>,
     /// For each thread, the ordinal of the event that began its present dynamic access.
     first_parts: Vec<u64>,
+    frame_ends: FrameEnds,
 }
 
 impl<'p> Collector<'p> {
     fn new(recording: &Recording, placement: &'p Placement, bytes: Range<u64>) -> Self {
         let highest = recording.threads().last().map_or(0, |thread| thread.id.0);
         let first_parts = vec![0; usize::from(highest) + 1];
-        Self { placement, bytes, items: Vec::new(), first_parts }
+        Self { placement, bytes, items: Vec::new(), first_parts, frame_ends: FrameEnds::default() }
     }
 
     fn take_in(&mut self, event: &Event<'_>) {
+        self.frame_ends.observe(event);
         match event.action {
             Action::Access { flags, .. } => {
                 let first_part = &mut self.first_parts[usize::from(event.thread.0)];
@@ -189,8 +192,7 @@ impl<'p> Collector<'p> {
         let placement = self.placement;
         let start = if step < 0 { lowest_of(address, count, step) } else { address.0 };
         let (end, step) = (start + length, step.unsigned_abs());
-        let mut touched =
-            |access| self.add(Item { start, end, count, step, what: What::Touched(access) });
+        let item = |access| Item { start, end, count, step, what: What::Touched(access) };
         let read = Access {
             thread: event.thread,
             site: event.site,
@@ -203,13 +205,17 @@ impl<'p> Collector<'p> {
             stamped: event.stamp != 0,
             flags,
         };
-        pasts.iter().for_each(|past| touched(past_access(&past, &read, placement)));
+        for past in pasts.iter() {
+            let past = past_access(&past, &read, placement);
+            let kind = self.frame_ends.kind_of(past.kind, past.site);
+            self.add(item(Access { kind, ..past }));
+        }
         if kind != AccessKind::Write {
-            touched(read);
+            self.add(item(read));
         }
         if kind != AccessKind::Read {
             let kind = if flags.is_free() { PastKind::Free } else { PastKind::Write };
-            touched(Access { kind, order: read.order.just_after(), ..read });
+            self.add(item(Access { kind, order: read.order.just_after(), ..read }));
         }
     }
 

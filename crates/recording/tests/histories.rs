@@ -133,6 +133,21 @@ fn a_stack_frame_that_is_gone_ends_the_life_of_its_bytes_only() {
 }
 
 #[test]
+fn a_frame_that_was_left_at_a_site_is_freed_there() {
+    let mut writer = Writer::new();
+    writer.write(A, Draft::new(Kind::StackGone).object(0x10).word(8).site(7));
+    let after = |past| Draft::access(Kind::Read, 0x10, 4).site(3).past(past);
+    writer.write(B, after(past(A, PastKind::Write, 7, 1)));
+    writer
+        .write(C, Draft::access(Kind::Read, 0x14, 4).site(4).past(past(A, PastKind::Write, 5, 1)));
+    assert_eq!(
+        shown(&writer),
+        ["0x10..0x14: 1Free7 2Read3", "0x14..0x18: 1Write5 3Read4"],
+        "other writes in the next life are writes"
+    );
+}
+
+#[test]
 fn accesses_in_step_are_in_the_histories_of_their_bytes_only() {
     let mut writer = Writer::new();
     writer.write(A, Draft::strided(Kind::Write, 0x10, 2, 3, 8).site(1));

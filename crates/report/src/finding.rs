@@ -1,6 +1,6 @@
 //! One finding in full.
 
-use unpick_findings::{Certainty, Finding, Findings, Origin, SupportingInvariant};
+use unpick_findings::{Certainty, Finding, Findings, Origin, Packages, SupportingInvariant};
 
 use crate::Style;
 use crate::layout::{paragraph, printable};
@@ -15,7 +15,7 @@ pub fn in_full(findings: &Findings, number: usize, style: &Style) -> Option<Stri
     let finding = findings.findings.get(number.checked_sub(1)?)?;
     let parts = [
         head(findings, finding, number, style),
-        why(finding, style),
+        why(finding, &findings.packages, style),
         violated_invariants(finding, style),
         order(finding, style),
         excerpts::excerpts(&finding.accesses, style),
@@ -90,11 +90,17 @@ fn figures(findings: &Findings, finding: &Finding) -> String {
     }
 }
 
-fn why(finding: &Finding, style: &Style) -> String {
+fn why(finding: &Finding, packages: &Packages, style: &Style) -> String {
     let sentence = with_short_names(&printable(&finding.sentence), NAME_COLUMNS);
     let cut_short = match finding.cut_short {
         true => {
             " Failing runs ended soon after: this is what all of them share, and more may belong to it."
+        }
+        false => "",
+    };
+    let consequence = match finding.in_failing_code {
+        true => {
+            " Only failing runs execute some of this code: it is a consequence rather than the cause."
         }
         false => "",
     };
@@ -103,7 +109,19 @@ fn why(finding: &Finding, style: &Style) -> String {
         .as_ref()
         .map(|known| format!(" {}", with_short_names(&printable(&known.sentence), NAME_COLUMNS)));
     let together = together.unwrap_or_default();
-    paragraph(&format!("{sentence}{cut_short}{together}"), style.columns(), "")
+    let inside = inside_packages(finding, packages);
+    paragraph(&format!("{sentence}{cut_short}{consequence}{together}{inside}"), style.columns(), "")
+}
+
+/// Code that the user did not write is said to be somebody else's.
+fn inside_packages(finding: &Finding, named: &Packages) -> String {
+    let packages = finding.packages(named);
+    let packages: Vec<String> = packages.iter().map(|name| printable(name)).collect();
+    match packages.as_slice() {
+        [] => String::new(),
+        [one] => format!(" It is in crate {one}, a dependency."),
+        several => format!(" It is in crates {}, dependencies.", several.join(" and ")),
+    }
 }
 
 /// So many are told.

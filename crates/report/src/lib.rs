@@ -217,5 +217,6 @@ fn nothing_found(findings: &Findings, style: &Style) -> String {
         }
     };
     let hung = hangs::hung_runs(findings, style) + &failures::failures(findings, style);
-    format!("{hung}{}\n{}", list::runs_line(findings), paragraph(why, style.columns(), ""))
+    let (runs, left_out) = (list::runs_line(findings), list::left_out(findings, style));
+    format!("{hung}{runs}\n{left_out}{}", paragraph(why, style.columns(), ""))
 }

@@ -1,9 +1,9 @@
 //! The ranked list: one entry per finding, the figures in front.
 
-use unpick_findings::{Confirmation, Finding, Findings, Origin};
+use unpick_findings::{Confirmation, Finding, Findings, Origin, Packages};
 
 use crate::Style;
-use crate::layout::wrapped;
+use crate::layout::{paragraph, printable, wrapped};
 use crate::words;
 
 const HEAD: &str = "  N  rank  score  failing  passing  what";
@@ -13,7 +13,8 @@ const FIGURES: usize = 36;
 /// The list with what it was made of above it.
 pub fn ranked_list(findings: &Findings, style: &Style) -> String {
     let paint = style.paint();
-    let mut text = format!("{}\n\n{}\n", runs_line(findings), paint.heading(HEAD));
+    let (runs, left_out) = (runs_line(findings), left_out(findings, style));
+    let mut text = format!("{runs}\n{left_out}\n{}\n", paint.heading(HEAD));
     for (finding, number) in findings.findings.iter().zip(1..) {
         text.push_str(&entry(finding, number, findings, style));
     }
@@ -34,6 +35,9 @@ pub fn runs_line(findings: &Findings) -> String {
     };
     let is_forced = |finding: &Finding| finding.origin == Origin::Forced;
     let how = match !findings.findings.is_empty() && findings.findings.iter().all(is_forced) {
+        true if findings.findings.iter().any(|finding| finding.passed_runs > 0) => {
+            "by forcing orders that no failing run had".to_owned()
+        }
         true => "by forcing orders that no run had".to_owned(),
         false => format!("scored by {}", findings.formula),
     };
@@ -41,6 +45,19 @@ pub fn runs_line(findings: &Findings) -> String {
         "{} runs: {} failed, {} passed{unusable}. {count}, {how}.",
         runs.total, runs.failed, runs.passed
     )
+}
+
+/// What is not reported because the user ignores its packages: `Not reported: 3 orders that are all in ignored packages (tokio).`
+pub fn left_out(findings: &Findings, style: &Style) -> String {
+    let Packages { ignored, left_out, .. } = &findings.packages;
+    let orders = match left_out {
+        0 => return String::new(),
+        1 => "1 order that is".to_owned(),
+        several => format!("{several} orders that are"),
+    };
+    let names = printable(&ignored.join(", "));
+    let text = format!("Not reported: {orders} all in ignored packages ({names}).");
+    paragraph(&text, style.columns(), "")
 }
 
 fn entry(finding: &Finding, number: usize, findings: &Findings, style: &Style) -> String {

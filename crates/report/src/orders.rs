@@ -15,10 +15,10 @@ const MOST_SHOWN: usize = 20;
 
 /// Empty if none was tried.
 pub fn tried(findings: &Findings, style: &Style) -> String {
-    let Some(active) = findings.active.as_ref().filter(|active| active.tried > 0) else {
+    let Some(active) = findings.active.as_ref().filter(|active| active.has_tried()) else {
         return String::new();
     };
-    let mut orders: Vec<&TriedOrder> = active.orders.iter().collect();
+    let mut orders: Vec<&TriedOrder> = active.orders.iter().chain(&active.shown).collect();
     orders.sort_by_key(|order| (order.failed == 0, order.hits == 0));
     let counted = paragraph(&counted(active), style.columns(), "");
     let mut text = format!("\n{counted}{}\n", style.paint().heading(HEAD));
@@ -37,9 +37,14 @@ pub fn tried(findings: &Findings, style: &Style) -> String {
 /// `Orders that no run had: 34 tried, 20 came about, 1 failed; 23 remain.`
 fn counted(active: &Active) -> String {
     let Active { tried, reached, failed, remaining, .. } = active;
-    format!(
+    let unseen = format!(
         "Orders that no run had: {tried} tried, {reached} came about, {failed} failed; {remaining} remain."
-    )
+    );
+    if active.shown.is_empty() {
+        return unseen;
+    }
+    let (shown, failed) = (active.shown.len(), active.shown_failed());
+    format!("{unseen} Orders that passing runs had: {shown} tried, {failed} failed.")
 }
 
 fn row(order: &TriedOrder, style: &Style) -> String {

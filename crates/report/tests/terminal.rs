@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
 use unpick_findings::{
     AccessKind, Active, Class, CodePlace, Confirmation, Confirmed, Finding, FindingAccess,
-    Findings, Frame, HeldLock, Origin, Reconstruction, RelatedAccess, Relation, Runs, SCHEMA,
-    Study, Supporter, TriedOrder,
+    Findings, Frame, HeldLock, Origin, Packages, Reconstruction, RelatedAccess, Relation, Runs,
+    SCHEMA, Study, Supporter, TriedOrder,
 };
 use unpick_report::{Style, dot, headline, one, terminal};
 
@@ -75,6 +75,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
         missing_runs: 0,
         example_run: 6,
         cut_short: false,
+        in_failing_code: false,
         in_experiments: Default::default(),
         supporters: Vec::new(),
         further_supporters: 0,
@@ -102,6 +103,7 @@ fn findings(findings: Vec<Finding>) -> Findings {
         hangs: Vec::new(),
         active: None,
         reconstructions: Vec::new(),
+        packages: Packages::default(),
         schema: SCHEMA.to_owned(),
         hunt: None,
         failures: Vec::new(),
@@ -285,8 +287,20 @@ fn an_order_that_no_run_had_and_others_that_were_tried() {
     let runs = Runs { total: 55, passed: 55, failed: 0, unusable: 0 };
     let found = Findings { runs, active: Some(active), ..findings(vec![forced]) };
     insta::assert_snapshot!("forced_80", shown(&found, 80));
-    let nothing = Findings { findings: Vec::new(), ..found };
+    let nothing = Findings { findings: Vec::new(), ..found.clone() };
     insta::assert_snapshot!("nothing_by_forcing_80", shown(&nothing, 80));
+    let mut again = found;
+    let active = again.active.as_mut().unwrap();
+    active.shown.push(tried(
+        ["read of `d` in `f` at bank.c:7", "write of `d` in `g` at bank.c:8"],
+        3,
+        1,
+    ));
+    again.findings[0].passed_runs = 4;
+    let text = shown(&again, 200);
+    assert!(text.contains("1 finding, by forcing orders that no failing run had."), "{text}");
+    assert!(text.contains("7 remain. Orders that passing runs had: 1 tried, 1 failed."), "{text}");
+    assert!(text.contains("write of `d` in `g` at bank.c:8 (cause)"), "{text}");
 }
 
 #[test]
@@ -536,4 +550,34 @@ fn the_order_of_a_finding_is_a_graph_with_a_box_per_thread() {
         graph.edges.iter().map(|(source, sink)| (source.as_str(), sink.as_str())).collect();
     assert_eq!(ends, [("n1", "n2"), ("n2", "n3")]);
     assert_eq!(text.matches("color=red").count(), 2, "both cross threads");
+}
+
+#[test]
+fn the_list_says_what_ignored_packages_leave_out() {
+    let ignored = vec!["tokio".to_owned(), "vendor/zlib".to_owned()];
+    let packages =
+        |left_out| Packages { ignored: ignored.clone(), left_out, ..Packages::default() };
+    let told = |left_out, list: Vec<Finding>| {
+        let findings = Findings { packages: packages(left_out), ..findings(list) };
+        terminal(&findings, &style(200))
+    };
+    let sentence = "Not reported: 12 orders that are all in ignored packages (tokio, vendor/zlib).";
+    assert!(told(12, vec![lost_update()]).contains(sentence));
+    assert!(told(12, Vec::new()).contains(sentence), "also where nothing else is found");
+    assert!(told(1, Vec::new()).contains("Not reported: 1 order that is all in ignored packages"));
+    assert!(!told(0, Vec::new()).contains("Not reported"));
+}
+
+#[test]
+fn a_package_of_the_users_own_is_not_called_a_dependency() {
+    let mut finding = lost_update();
+    let fetched = "/home/me/.cargo/registry/src/index-1/queue-0.3.11/src/lib.rs";
+    finding.accesses[0].frame.file = Some(fetched.to_owned());
+    let told = |own: Vec<String>| {
+        let packages = Packages { own, ..Packages::default() };
+        let findings = Findings { packages, ..findings(vec![finding.clone()]) };
+        terminal(&findings, &style(200)).replace('\n', " ")
+    };
+    assert!(told(Vec::new()).contains("It is in crate queue 0.3.11, a dependency."));
+    assert!(!told(vec!["queue".to_owned()]).contains("a dependency"));
 }

@@ -85,6 +85,11 @@ pub struct PlaceOutcome {
 }
 
 impl Outcome {
+    /// Whether the process got as far as to write anything: its mark comes last. One that was killed before leaves an empty file, or zeros.
+    pub fn has_begun(bytes: &[u8]) -> bool {
+        bytes.iter().take(8).any(|&byte| byte != 0)
+    }
+
     /// Reads what one process wrote; `name` says in problems where it came from.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Outcome, Problem> {
         let words = words_of(bytes).ok_or_else(|| damaged(name, "its length is odd"))?;

@@ -9,6 +9,7 @@ mod gates;
 mod of_deadlock;
 mod of_finding;
 mod of_lost;
+mod of_stale_test;
 mod shown;
 mod words;
 
@@ -48,12 +49,18 @@ pub struct Plan {
     pub eager: bool,
     /// While a thread waits to take a lock for its next step, and until the last one, no thread without a role takes that lock elsewhere.
     pub undisturbed: bool,
+    /// There are no turns: every step that another thread's should come before waits for the pause, whoever comes to it, and the others go on.
+    pub window: bool,
+    /// A later step of a role does not count in the call of its first step made again: the order is one within calls.
+    pub within_calls: bool,
     /// Steps that had no gate have one where the function begins that makes them.
     pub early: bool,
     /// Who comes in after the first step waits where its own code begins, until it is its turn.
     pub held_back: bool,
     /// In their order.
     pub steps: Vec<PlanStep>,
+    /// Of a lost wakeup: the write of what the waiting thread has tested. Its inverse keeps it away between test and wait.
+    pub written: Option<PlanStep>,
 }
 
 /// What one thread does in its turn.
@@ -112,6 +119,31 @@ pub enum ModuleName {
     Path(String),
 }
 
+impl PlanStep {
+    /// A step that is a call, and no access.
+    pub(crate) fn of_call(role: u8, at: PlanPlace, shown: String) -> PlanStep {
+        PlanStep {
+            role,
+            purpose: Purpose::Step,
+            places: vec![at],
+            gates: Vec::new(),
+            must_hold: false,
+            exits: Vec::new(),
+            variable: None,
+            operand: Operand::Unknown,
+            bytes: 0,
+            is_write: false,
+            calls: Vec::new(),
+            shown,
+        }
+    }
+
+    /// Whether it is an access, and no call or meeting.
+    pub fn is_access(&self) -> bool {
+        self.purpose == Purpose::Step && self.variable.is_some()
+    }
+}
+
 impl Plan {
     /// A plan that forces these steps, with the usual patience.
     pub fn forcing(steps: Vec<PlanStep>) -> Plan {
@@ -127,9 +159,12 @@ impl Plan {
             meet: false,
             eager: false,
             undisturbed: false,
+            window: false,
+            within_calls: false,
             early: false,
             held_back: false,
             steps,
+            written: None,
         }
     }
 
@@ -138,6 +173,9 @@ impl Plan {
     /// stays away while the first waits.
     #[must_use]
     pub fn inverse(&self) -> Plan {
+        if let Some(plan) = self.without_lost_wakeup() {
+            return plan;
+        }
         if let Some((_, without_last)) = self.steps.split_last().filter(|_| self.is_overtaken()) {
             let steps = without_last.to_vec();
             return Plan { mode: Mode::Serialise, steps, stop: false, ..self.clone() };
@@ -146,9 +184,27 @@ impl Plan {
         let is_pair = self.steps.len() == 2 && !is_deadlock;
         let mode = if is_pair { Mode::Reverse } else { Mode::Serialise };
         let steps = self.steps.iter().cloned();
-        let without_hold = |step| PlanStep { purpose: Purpose::Step, must_hold: false, ..step };
-        let steps = steps.map(without_hold).collect();
-        Plan { mode, steps, stop: false, meet: false, ..self.clone() }
+        // A lock that the runtime follows: a thread of a deadlock is alone until it has given that back.
+        let without_meeting = |step: PlanStep| PlanStep { purpose: Purpose::Step, ..step };
+        let steps = steps.map(without_meeting).collect();
+        Plan { mode, steps, stop: false, meet: false, window: false, ..self.clone() }
+    }
+
+    /// One thread at a time: from its test to its wait, or at its write of what is tested.
+    fn without_lost_wakeup(&self) -> Option<Plan> {
+        let written = self.written.clone()?;
+        let of_waiting = self.steps.iter().filter(|step| step.role != written.role);
+        let steps = of_waiting.chain([&written]).cloned().collect();
+        let pause = self.pause.min(of_stale_test::PREVENTION_PAUSE);
+        Some(Plan {
+            mode: Mode::Serialise,
+            pause,
+            steps,
+            stop: false,
+            meet: false,
+            window: false,
+            ..self.clone()
+        })
     }
 
     /// Whether one thread waits, a second comes before a third: each has but one step, which is no access.

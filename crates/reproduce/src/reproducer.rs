@@ -116,6 +116,12 @@ pub struct Reproducer {
     /// While a thread waits to take a lock for its next step, no other takes it elsewhere.
     #[serde(default, skip_serializing_if = "is_false")]
     pub undisturbed: bool,
+    /// There are no turns: every step that another thread's should come before waits for the pause.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub window: bool,
+    /// A later step of a thread counts only within the call of its first one, not in the next.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub within_calls: bool,
     /// Threads wait where the function of their step begins, if there is no gate.
     #[serde(default, skip_serializing_if = "is_false")]
     pub early: bool,
@@ -292,6 +298,15 @@ impl Reproducer {
     /// Whether a run forced by this file has ever failed, as far as the file says. If none has, runs that pass under it show nothing.
     pub fn was_seen_to_fail(&self) -> bool {
         self.tried.is_some_and(|tried| tried.failed > 0)
+    }
+
+    /// The same order within calls; none if no thread makes several accesses.
+    pub fn within_calls(&self) -> Option<Reproducer> {
+        let roles = self.steps.iter().filter(|step| !step.with_previous).map(|step| step.role);
+        let all: Vec<u8> = roles.collect();
+        let different: BTreeSet<&u8> = all.iter().collect();
+        let may_be = self.pattern_steps().is_some() && !self.window && different.len() < all.len();
+        may_be.then(|| Reproducer { within_calls: true, ..self.clone() })
     }
 
     /// The longest that a thread is held at once.

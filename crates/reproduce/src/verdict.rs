@@ -51,6 +51,7 @@ impl Trials {
             prevented: Rate::new(self.inverse_failures, self.inverse_hits),
             baseline: Rate::new(self.plain_failures, self.plain_runs),
             agreement: 1.0,
+            ..Evidence::default()
         }))
     }
 }

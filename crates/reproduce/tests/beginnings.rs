@@ -106,6 +106,17 @@ fn gates_that_are_known_stay() {
 }
 
 #[test]
+fn gates_can_be_moved_to_where_functions_begin() {
+    let built = built(Compiler::Gcc);
+    let early = built.early(["resets", "others", "sets"]).unwrap();
+    let mut at_lock = early.clone();
+    at_lock.steps[2].gates = at_lock.steps[2].places.clone();
+    let moved = at_lock.with_gates_before_locks(&built.program).unwrap();
+    assert_eq!(moved.steps[2].gates, early.steps[2].gates);
+    assert_eq!(early.with_gates_before_locks(&built.program), None, "they are there already");
+}
+
+#[test]
 fn who_comes_in_later_can_be_held_where_its_own_code_begins() {
     let built = built(Compiler::Gcc);
     let mut finding = built.torn(["others", "resets", "others"]);

@@ -5,7 +5,10 @@ mod made;
 use made::{code, deed, finding, frame, hang, lock, lost_notification, waiting};
 use unpick_analyses::interleaving_patterns::PatternId;
 use unpick_events::schedule::{self, header, place};
-use unpick_findings::{AccessOrder, CodePlace, Finding, LostDeed, TORN_AT_FIRST, TORN_AT_SECOND};
+use unpick_findings::{
+    AccessOrder, CodePlace, Finding, LostDeed, LostStep, LostVariable, TORN_AT_FIRST,
+    TORN_AT_SECOND,
+};
 use unpick_reproduce::{Mode, Operand, Plan, PlanPlace, Purpose};
 
 const NO_CALLS: [u64; 0] = [];
@@ -267,8 +270,10 @@ fn the_threads_of_a_deadlock_meet_where_they_wait() {
     assert_eq!(inverse.mode, Mode::Serialise);
     let gates: Vec<_> = inverse.steps.iter().map(|step| offsets(&step.gates)).collect();
     assert_eq!(gates, [[200], [300], [400]], "the lock of the circle, not that of the log");
-    assert!(inverse.steps.iter().all(|step| step.purpose == Purpose::Step && !step.must_hold));
-    assert_eq!(inverse.numbered_places().count(), 6);
+    assert!(inverse.steps.iter().all(|step| step.purpose == Purpose::Step && step.must_hold));
+    let purposes: Vec<_> = inverse.numbered_places().map(|place| place.purpose).collect();
+    let of_thread = [Purpose::Step, Purpose::Gate, Purpose::Holding];
+    assert_eq!(purposes, of_thread.repeat(3), "alone from its lock until it gives that back");
 }
 
 #[test]
@@ -425,4 +430,51 @@ fn what_goes_beyond_the_form_is_refused() {
     no_place.steps[0].places.clear();
     assert!(problem(no_place).contains("no place"));
     assert!(problem(Plan { steps: Vec::new(), ..plan }).contains("no steps"));
+}
+
+/// Thread 2 tests at 21, under a lock taken at 20; thread 3 writes at 31 and notifies at 32; thread 2 waits at 22.
+fn stale_test() -> Plan {
+    let variable = |step| LostStep {
+        variable: Some(LostVariable {
+            name: Some("full".to_owned()),
+            bytes: 4,
+            behind_condition: Some(-8),
+        }),
+        ..step
+    };
+    let mut test = variable(deed(2, LostDeed::Tests, 21));
+    test.lock = Some(lock("guard", 20, 1));
+    Plan::of_hang(&lost_notification(vec![
+        test,
+        variable(deed(3, LostDeed::Writes, 31)),
+        deed(3, LostDeed::Notifies, 32),
+        deed(2, LostDeed::Waits, 22),
+    ]))
+    .unwrap()
+}
+
+#[test]
+fn who_notifies_is_kept_in_front_of_its_write_until_the_other_has_tested() {
+    let plan = stale_test();
+    let told = plan.steps.iter();
+    let told = told.map(|step| (step.role, offsets(&step.places), offsets(&step.gates)));
+    let none = Vec::new;
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [(1, vec![21], vec![20]), (2, vec![32], vec![31]), (1, vec![22], none())]
+    );
+    assert_eq!(plan.steps[0].shown, "read of `full` in `work` at bank.c:21");
+    let variables: Vec<_> = plan.steps.iter().map(|step| step.variable).collect();
+    assert_eq!(variables, [Some(0), Some(0), None]);
+    assert_eq!(plan.steps[1].places[0].distance, Some(-8), "the condition tells which object");
+}
+
+#[test]
+fn the_inverse_of_a_lost_wakeup_keeps_the_write_away_from_test_and_wait() {
+    let inverse = stale_test().inverse();
+    assert_eq!(inverse.mode, Mode::Serialise);
+    let steps = inverse.steps.iter();
+    let steps: Vec<_> = steps.map(|step| (step.role, offsets(&step.places))).collect();
+    assert_eq!(steps, [(1, vec![21]), (1, vec![22]), (2, vec![31])]);
+    assert!(inverse.pause < stale_test().pause, "a test that leads to no wait is soon over");
 }

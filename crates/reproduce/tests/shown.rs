@@ -53,3 +53,10 @@ fn any_copy_of_a_place_will_do_but_no_other_build() {
     other.modules[0].build_id = "0ther".to_owned();
     assert!(!plan().is_shown_by(&other));
 }
+
+#[test]
+fn a_log_shows_orders_of_two_variables_and_no_others() {
+    let is_of_units =
+        |pattern: PatternId| Plan::of_finding(&finding(pattern)).unwrap().is_of_units();
+    assert!(PatternId::all().all(|pattern| is_of_units(pattern) == (pattern >= PatternId::P9)));
+}

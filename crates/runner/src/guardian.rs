@@ -26,6 +26,11 @@ pub struct Guarded {
     target: i32,
 }
 
+/// Starts the guardian before the first program: if we are killed while it is made, that program survives us.
+pub fn prepare() {
+    GUARDIAN.get_or_init(start);
+}
+
 impl Guarded {
     pub fn group(leader: u32) -> Guarded {
         Self::begin(-(leader as i32))

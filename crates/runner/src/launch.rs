@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use unpick_problem::Problem;
 use unpick_recording::Outcome;
 
-use crate::guardian::Guarded;
+use crate::guardian::{self, Guarded};
 use crate::invocation::Invocation;
 use crate::program::Program;
 use crate::signals::Forwarding;
@@ -31,6 +31,7 @@ pub fn launch(
         command.stdin(file);
     }
     let forwarding = Forwarding::begin();
+    guardian::prepare();
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| cannot_start(program, &error))?;
     let guarded = Guarded::process(child.id());

@@ -19,7 +19,7 @@ use regex::bytes::Regex;
 use unpick_recording::Outcome;
 
 use crate::group::Group;
-use crate::guardian::Guarded;
+use crate::guardian::{self, Guarded};
 use crate::launch::{outcome, wait_without_reaping};
 use crate::moment::{self, Moment};
 use crate::output::{Capture, Captured};
@@ -110,6 +110,7 @@ pub fn watch(
     limits: &Limits,
     stop: &AtomicBool,
 ) -> Result<Watched, NotWatched> {
+    guardian::prepare();
     let (stdout, to_stdout) = io::pipe().map_err(NotWatched::NotStarted)?;
     let (stderr, to_stderr) = io::pipe().map_err(NotWatched::NotStarted)?;
     command.process_group(0).stdout(to_stdout).stderr(to_stderr);

@@ -9,6 +9,7 @@
 //!
 //! Misses  that others wait for a thread by means we do not see: their own spinning, files, other processes. Then the pause ends it.
 
+pub mod activations;
 #[cfg(feature = "standalone")]
 pub mod arm;
 #[cfg(feature = "standalone")]
@@ -25,7 +26,8 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 
 #[cfg(feature = "standalone")]
 pub use hold::{
-    after_release, begin, end_of_process_image, end_of_thread, module_is_there, next_event,
+    after_release, after_unlock, before_end_of_thread, before_exit, begin, end_of_process_image,
+    end_of_thread, module_is_there, next_event,
 };
 pub use partners::{note_recorded, note_synchronisation};
 

@@ -71,8 +71,7 @@ fn frames(thread: &Thread) -> &mut [Frame] {
 
 /// The calls that led to where the thread is, from the inside out.
 pub fn innermost(thread: &Thread) -> impl Iterator<Item = u32> {
-    let calls = frames(thread).get(1..).unwrap_or(&[]);
-    calls.iter().rev().map(|frame| frame.call_site)
+    outermost(thread).rev()
 }
 
 /// The current call stack as a context, spelled out in the recording if this thread has not done so yet.
@@ -93,15 +92,9 @@ pub fn context(thread: &Thread) -> Context {
 #[cold]
 #[inline(never)]
 fn new_context(thread: &Thread) -> Context {
+    hash_new_calls(thread);
     let frames = frames(thread);
-    let Some(known) = frames.iter().rposition(|frame| frame.hash != 0) else { return Context(0) };
-    for index in known + 1..frames.len() {
-        frames[index].hash = mix(frames[index - 1].hash, frames[index].call_site);
-    }
-    if known + 1 < frames.len() {
-        note_entered(thread, known);
-    }
-    let hash = frames[frames.len() - 1].hash;
+    let Some(hash) = frames.last().map(|frame| frame.hash) else { return Context(0) };
     let slot = &mut remembered(thread)[hash as usize % REMEMBERED];
     if *slot != hash {
         *slot = hash;
@@ -110,12 +103,40 @@ fn new_context(thread: &Thread) -> Context {
     Context(hash)
 }
 
-/// Frames above the first `kept` are new: they had no hash. In a full recording the next access that is told says so.
-fn note_entered(thread: &Thread, kept: usize) {
-    if thread.recorder.is_full() {
-        let kept_so_far = thread.kept_calls.get().unwrap_or(usize::MAX);
-        thread.kept_calls.set(Some(kept_so_far.min(kept)));
+/// Calls that were made since the last time get their hashes. From then on they are not new any more.
+fn hash_new_calls(thread: &Thread) {
+    let frames = frames(thread);
+    let Some(known) = frames.iter().rposition(|frame| frame.hash != 0) else { return };
+    for index in known + 1..frames.len() {
+        frames[index].hash = mix(frames[index - 1].hash, frames[index].call_site);
     }
+    if known + 1 < frames.len() {
+        note_entered(thread, known);
+        thread.activations.calls_are_new(known);
+    }
+}
+
+/// The thread is at the first step of a role: its calls are remembered.
+pub fn begin_activation(thread: &Thread, role: u8) {
+    hash_new_calls(thread);
+    thread.activations.begin(role, outermost(thread));
+}
+
+/// Whether the thread has made a call again in which it was at the first step of a role.
+pub fn is_made_again(thread: &Thread, role: u8) -> bool {
+    hash_new_calls(thread);
+    thread.activations.is_made_again(role, outermost(thread))
+}
+
+/// The calls that led to where the thread is, from the outside in.
+fn outermost(thread: &Thread) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator {
+    frames(thread).get(1..).unwrap_or(&[]).iter().map(|frame| frame.call_site)
+}
+
+/// Frames above the first `kept` are new: they had no hash. The next access that is told says so.
+fn note_entered(thread: &Thread, kept: usize) {
+    let kept_so_far = thread.kept_calls.get().unwrap_or(usize::MAX);
+    thread.kept_calls.set(Some(kept_so_far.min(kept)));
 }
 
 /// Tells which calls were entered since the last access that was told, if any were: without it, the same line reached twice by the same
@@ -198,6 +219,50 @@ fn drop_frames_below(hot: &Hot, stack_pointer: u64, call_site: u64) {
         top.write(Frame { stack_pointer, call_site: call_site as u32, hash: 0 });
     }
     hot.frames_top.set(top.wrapping_add(1));
+}
+
+/// Of larger frames the end is not looked for.
+const LARGEST_FRAME: u64 = 1 << 20;
+
+/// A function that is being left.
+#[derive(Clone, Copy)]
+pub struct Left {
+    /// In it: where it is left.
+    pub site: u32,
+    /// Where it was called.
+    call_site: u32,
+    stack_pointer: u64,
+}
+
+impl Left {
+    /// The end of its frame, which is on the stack from `low` to `live`: the return address, at `live` or below. What its caller has allocated
+    /// since it was entered (`alloca`, arrays of variable length) is in between, and is not gone. `None` on another stack, as of signals.
+    pub fn end(&self, low: u64, live: u64) -> Option<u64> {
+        if !(low..live).contains(&self.stack_pointer) {
+            return None;
+        }
+        let mut at = self.stack_pointer + 8;
+        let most = self.stack_pointer.saturating_add(LARGEST_FRAME).min(live);
+        while at <= most {
+            // SAFETY: from the stack pointer up to that of a caller there is stack that is in use.
+            if unsafe { (at as *const u64).read_volatile() } as u32 == self.call_site {
+                return Some(at);
+            }
+            at += 8;
+        }
+        None
+    }
+}
+
+/// What has been left last, right after `leave`; `None` if it was left by a jump or a tail call.
+pub fn left(hot: &Hot, stack_pointer: u64) -> Option<Left> {
+    let top = hot.frames_top.get();
+    // SAFETY: a frame that was taken off is still there until the next function is entered. At the entry of the hook the stack pointer points to
+    // its return address.
+    let (known, call_site, site) = unsafe {
+        ((*top).stack_pointer, (*top).call_site, (stack_pointer as *const u64).read_volatile())
+    };
+    (known == stack_pointer).then_some(Left { site: site as u32, call_site, stack_pointer })
 }
 
 /// A function is left with this stack pointer. Gives the stack pointer of its caller's frame.

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, 
 use unpick_events::file::{file_field, lost};
 
 use crate::breakpoints;
+use crate::breakpoints::activations::Activations;
 use crate::breakpoints::partners::Standing;
 use crate::frames::Frame;
 use crate::recorder::Recorder;
@@ -113,6 +114,7 @@ pub struct Thread {
     /// Where the return address of the call is that makes the thread's step, and what it is.
     step_call: Cell<(u64, u64)>,
     pub let_on: Cell<Option<u8>>,
+    pub activations: Activations,
     next_unused: AtomicPtr<Thread>,
 }
 
@@ -337,6 +339,7 @@ pub fn begin(recorder: &'static Recorder, number: u16) -> Option<&'static Thread
     thread.standing.reset();
     thread.at_place.set(false);
     thread.let_on.set(None);
+    thread.activations.reset();
     thread.kept_calls.set(None);
     let hot = &thread.resting;
     hot.key.set(number as u32 | cell::SOLE);

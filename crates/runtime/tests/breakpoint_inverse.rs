@@ -65,6 +65,27 @@ fn who_is_alone_waits_again_when_there_are_others() {
     assert_eq!(stage.at(A, 10, X), WAITS(0));
 }
 
+/// A thread of a deadlock may come to its wait several times with one lock in hand.
+#[test]
+fn who_comes_with_a_lock_that_is_followed_is_alone_until_it_gives_that_back() {
+    let waits = |step, offset| Place { holds: true, ..Place::step(step, step, offset).on(None) };
+    let gate = |step, offset| Place::gate(step, step, offset);
+    let places = vec![gate(0, 9), waits(0, 10), gate(1, 19), waits(1, 20)];
+    let mut stage = Stage::of(&Schedule::new(Mode::Serialise, places));
+    assert_eq!(stage.at(A, 9, X), PASSES);
+    for _ in 0..2 {
+        assert_eq!(stage.does(A, 10, X), MAKES(0));
+        assert_eq!(stage.at(B, 19, X), WAITS(1), "A has its lock");
+    }
+    assert!(!stage.order.gives_lock_back(&stage.plan, A, |_| true), "another lock");
+    assert_eq!(stage.at(B, 19, X), WAITS(1));
+    assert!(stage.order.gives_lock_back(&stage.plan, A, |_| false));
+    assert_eq!(stage.at(B, 19, X), PASSES);
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert!(stage.order.gives_lock_back(&stage.plan, B, |_| false));
+    assert_eq!(stage.hits(), (0, 1));
+}
+
 #[test]
 fn who_takes_its_lock_again_has_left_the_region() {
     let waits = |step, offset| Place::step(step, step, offset).on(None);
@@ -198,4 +219,36 @@ fn reversed_who_gives_up_does_so_with_its_own_bytes() {
     assert_eq!(stage.hits(), (0, 0));
     assert_eq!(stage.does(B, 20, X), MAKES(1));
     assert_eq!(stage.hits(), (1, 0));
+}
+
+/// A looks at x, and at y later; B writes between.
+fn looking() -> Schedule {
+    let mut places = sandwich().places;
+    places[0].reads = true;
+    Schedule::new(Mode::Serialise, places)
+}
+
+#[test]
+fn who_looks_again_has_left_the_region() {
+    let mut stage = Stage::of(&looking());
+    assert_eq!(stage.at(B, 20, X), WAITS(1), "nobody else is there");
+    assert_eq!(stage.does(A, 10, X), PASSES);
+    assert_eq!(stage.at(B, 20, X), WAITS(1), "A has looked, and not done what it does then");
+    assert_eq!(stage.at(A, 10, X), WAITS(0), "A looks again: B goes first");
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert_eq!(stage.does(A, 10, X), PASSES);
+    assert_eq!(stage.does(A, 12, X), MAKES(2));
+    assert_eq!(stage.hits(), (0, 1), "one after the other");
+}
+
+#[test]
+fn who_looks_at_something_else_or_writes_stays_in_the_region() {
+    let mut stage = Stage::of(&looking());
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    assert_eq!(stage.does(A, 10, X), PASSES);
+    assert_eq!(stage.does(A, 10, Y), PASSES, "what it saw of x still counts");
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
+    let mut stage = inside_before(B, 20);
+    assert_eq!(stage.does(A, 10, X), PASSES, "what it wrote before lasts");
+    assert_eq!(stage.at(B, 20, X), WAITS(1));
 }

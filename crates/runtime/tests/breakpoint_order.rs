@@ -299,3 +299,19 @@ fn a_thread_that_ends_takes_its_role_along() {
     assert!(!stage.order.has_role(A));
     assert_eq!(stage.at(B, 20, X), WAITS(1));
 }
+
+#[test]
+fn a_thread_is_needed_until_it_has_made_the_last_step_of_its_role() {
+    let mut stage = Stage::of(&two_variables());
+    let needs = |stage: &Stage, who, role| stage.order.needs(&stage.plan, who, role);
+    assert!(!needs(&stage, A, 0), "nothing is under way");
+    assert_eq!(stage.does(A, 10, X), MAKES(0));
+    assert!(needs(&stage, A, 0));
+    assert!(!needs(&stage, A, 1), "a role of others");
+    assert_eq!(stage.at(A, 12, X), WAITS(3));
+    assert_eq!(stage.does(B, 20, X), MAKES(1));
+    assert!(needs(&stage, B, 1));
+    assert_eq!(stage.does(B, 22, X), MAKES(2));
+    assert!(!needs(&stage, B, 1));
+    assert!(needs(&stage, A, 0));
+}

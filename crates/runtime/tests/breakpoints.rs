@@ -12,7 +12,9 @@ use schedule::{Outcome, Place, SECOND, Schedule};
 use support::{limited, preloadable_runtime, run_tool, runtime, source_path};
 use tempfile::TempDir;
 use unpick_events::ThreadId;
-use unpick_events::schedule::{Arming, LetGo, Mode, Operand, VARIABLE, outcome, outcome_step};
+use unpick_events::schedule::{
+    Arming, HEADER_WORDS, LetGo, Mode, Operand, VARIABLE, outcome, outcome_step,
+};
 use unpick_recording::{Action, Event, Recording};
 
 /// The calls in a program or library, by the function they are in.
@@ -465,8 +467,10 @@ fn damaged_schedules_are_as_good_as_none() {
     let subject = Subject::ordered();
     let whole = first_put_then_look(&subject.code).bytes();
     let mut damaged = vec![Vec::new(), b"unpksch1".to_vec(), vec![0xff; 100], vec![0; 4 << 20]];
-    damaged.extend([8, 127, 128, 500, whole.len() - 1].map(|length| whole[..length].to_vec()));
-    for (at, byte) in [(0, b'x'), (8, 9), (48, 200), (56, 200), (64, 200), (128, 255)] {
+    let head = 8 * HEADER_WORDS;
+    let lengths = [8, head - 1, head, 500, whole.len() - 1];
+    damaged.extend(lengths.map(|length| whole[..length].to_vec()));
+    for (at, byte) in [(0, b'x'), (8, 9), (48, 200), (56, 200), (64, 200), (head, 255)] {
         let mut bytes = whole.clone();
         bytes[at] = byte;
         damaged.push(bytes);
@@ -714,4 +718,81 @@ fn a_thread_that_ends_between_its_steps_takes_its_role_along() {
     assert!(forced.output.status.success());
     assert_eq!(forced.outcome().of_step(0, outcome_step::MADE), 1);
     assert_eq!(forced.outcome().word(outcome::TIMED_OUT), 0, "nobody waits for the dead");
+}
+
+// The end while an order is under way
+
+#[test]
+fn a_process_that_returns_or_leaves_waits_for_the_order_that_is_under_way() {
+    let subject = Subject::ordered();
+    for bound in [0, 1] {
+        let schedule = Schedule { bound, ..first_put_then_look(&subject.code) };
+        // What was there to be run at exit runs afterwards.
+        subject.run(&["returns-early"], &schedule).printed("1\n").hit(1);
+        subject.run(&["leaves-early"], &schedule).printed("").hit(1);
+    }
+}
+
+#[test]
+fn a_process_that_ends_does_not_wait_for_who_cannot_come() {
+    let subject = Subject::ordered();
+    let forced = subject.run(&["returns-in-vain"], &first_put_then_look(&subject.code));
+    forced.printed("0\n").hit(0);
+    let held = forced.outcome().word(outcome::HELD);
+    assert!(held < PATIENT, "nobody could come, and that was seen: {held}");
+}
+
+#[test]
+fn a_process_that_fails_ends_at_once() {
+    let subject = Subject::ordered();
+    let forced = subject.run(&["fails-early"], &first_put_then_look(&subject.code));
+    assert_eq!(forced.output.status.code(), Some(7));
+    assert_eq!(forced.outcome().word(outcome::HELD), 0);
+}
+
+fn put_between_look_and_add(code: &Code) -> Schedule {
+    force(vec![
+        Place::step(0, 0, code.look()),
+        Place::step(1, 1, code.put()),
+        Place::step(2, 0, code.write_of_add()),
+    ])
+}
+
+#[test]
+fn a_thread_ends_after_the_step_that_follows_its_own() {
+    let subject = Subject::ordered();
+    let forced = subject.run(&["leaves-after-end"], &put_between_look_and_add(&subject.code));
+    assert_eq!(forced.output.status.code(), Some(7));
+    forced.hit(1);
+}
+
+#[test]
+fn undisturbed_a_thread_does_nothing_more_before_the_step_that_follows_its_own() {
+    let subject = Subject::ordered();
+    let schedule = put_between_look_and_add(&subject.code);
+    let undisturbed = Schedule { undisturbed: true, ..schedule };
+    let forced = subject.run(&["leaves-after-put"], &undisturbed);
+    assert_eq!(forced.output.status.code(), Some(7));
+    forced.hit(1);
+}
+
+// Calls
+
+#[test]
+fn steps_of_a_thread_match_across_calls_unless_the_schedule_says_otherwise() {
+    let subject = Subject::ordered();
+    let across = force(between_two_sections(&subject.code));
+    subject.run(&["across-calls"], &across).printed("").hit(1);
+    let within = Schedule { within_calls: true, ..across };
+    subject.run(&["across-calls"], &within).printed("").hit(0);
+}
+
+#[test]
+fn steps_in_one_call_and_in_calls_that_it_makes_match_within_calls() {
+    let subject = Subject::ordered();
+    let within = |places| Schedule { within_calls: true, ..force(places) };
+    subject.run(&["lost"], &within(lost_update(&subject.code))).printed("1\n").hit(1);
+    let places = between_two_sections(&subject.code).into_iter();
+    let places = places.chain(gates_of_sections(&subject.code)).collect();
+    subject.run(&["sections"], &within(places)).printed("1\n").hit(1);
 }

@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use support::Program;
+use unpick_events::access::PastKind;
 use unpick_recording::{Histories, Recording};
 
 /// Who touched the eight bytes at `address`, life by life.
@@ -57,5 +58,32 @@ fn a_frame_a_thread_and_a_mapping_that_are_gone_have_had_their_life() {
                 assert!(first.is_some() && first < second, "{options:?} {mode} {name}: {lives:?}");
             }
         }
+    }
+}
+
+/// For every frame that was left too early: who left it, and who used it after that.
+fn used_after_return(recording: &Recording) -> Vec<(u16, u16)> {
+    let locations = Histories::of(recording);
+    let lives = locations.locations().flat_map(|location| location.lives);
+    let lives = lives.filter(|life| life.block.is_none());
+    let pairs = lives.filter_map(|life| {
+        let left = life.accesses.iter().position(|access| access.kind == PastKind::Free)?;
+        let used = life.accesses[left..].iter().find(|access| access.kind == PastKind::Read)?;
+        Some((life.accesses[left].thread.0, used.thread.0))
+    });
+    pairs.collect()
+}
+
+#[test]
+fn a_frame_that_is_left_frees_what_a_running_thread_was_given_of_it() {
+    for level in ["-O0", "-O1", "-O2"] {
+        let program = Program::build_with("frames_left.c", &[level]);
+        let early = program.record(&["early"], "").recording();
+        assert_eq!(used_after_return(&early), [(1, 2)], "{level}");
+        let mut by_thread = used_after_return(&program.record(&["a", "thread"], "").recording());
+        by_thread.sort_unstable();
+        assert_eq!(by_thread, [(2, 3), (2, 4)], "{level}: also of a thread's first function");
+        // Joined first, or in an array of variable length of a caller that has not returned.
+        assert_eq!(used_after_return(&program.check().recording()), [], "{level}");
     }
 }

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Program, of_thread, synchronisation};
 use unpick_events::{Kind, ThreadId};
-use unpick_recording::Action;
+use unpick_recording::{AccessKind, Action, Recording};
 
 /// What thread 2 recorded, without its start and end.
 fn second_thread(run: &support::Run) -> Vec<String> {
@@ -130,6 +130,40 @@ fn a_lock_that_is_destroyed_is_written_for_the_last_time() {
         .events()
         .filter(|event| matches!(event.action, Action::Access { flags, .. } if flags.is_free()));
     assert!(frees.count() >= 1, "destroying a mutex that two threads used is a meeting");
+}
+
+/// The accesses to the first byte of a lock from the main thread's last write on.
+fn meetings_after_main(recording: &Recording, lock: u64) -> Vec<AccessKind> {
+    let events = recording.events().filter_map(|event| match event.action {
+        Action::Access { kind, address, length, flags, .. } => {
+            let is_of_lock = (address.0..address.0 + length).contains(&lock);
+            (is_of_lock && !flags.is_free()).then_some((event.thread.0, kind))
+        }
+        _ => None,
+    });
+    let events: Vec<_> = events.collect();
+    let last_write = events.iter().rposition(|one| *one == (1, AccessKind::Write));
+    let after = last_write.map_or(&[][..], |at| &events[at..]);
+    after.iter().map(|(_, kind)| *kind).collect()
+}
+
+#[test]
+fn a_mutex_that_is_destroyed_or_overwritten_while_it_is_held_is_used_after_that() {
+    let run = Program::build("destroyed_early.c").check_with(&[], "full");
+    let recording = run.recording();
+    let locks: Vec<u64> = recording
+        .events()
+        .filter_map(|event| match event.action {
+            Action::Acquire { lock, .. } if event.thread.0 == 2 => Some(lock.0),
+            _ => None,
+        })
+        .collect();
+    let [held, gone] = locks[..2] else { panic!("{locks:?}") };
+    // The destruction is refused, and the second unlock fails: both are accesses all the same.
+    for lock in [held, gone] {
+        let order = meetings_after_main(&recording, lock);
+        assert_eq!(order, [AccessKind::Write, AccessKind::Read]);
+    }
 }
 
 #[test]

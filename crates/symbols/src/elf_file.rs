@@ -61,6 +61,20 @@ impl ElfFile {
         parse(&self.bytes)
     }
 
+    /// The machine code at an address of the file.
+    pub fn code_at(&self, address: u64, size: u64) -> Option<&[u8]> {
+        let object = self.object()?;
+        let mut segments = object.segments();
+        let segment = segments.find(|segment| {
+            (segment.address()..segment.address().saturating_add(segment.size())).contains(&address)
+        })?;
+        let (offset, length) = segment.file_range();
+        let inside = address - segment.address();
+        let end = inside.checked_add(size).filter(|&end| end <= length)?;
+        let range = offset.checked_add(inside)?..offset.checked_add(end)?;
+        self.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+    }
+
     /// All debug sections; those that are missing are empty. `None` if there is no debug info at all.
     pub fn dwarf(&self) -> Option<Dwarf> {
         let object = self.object()?;

@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod access_text;
+mod control_flow;
 mod debug_info;
 mod delivered;
 mod demangle;
@@ -161,6 +162,15 @@ impl Symbols {
     pub fn is_in_delivered_code(&self, return_address: u64) -> bool {
         let module = self.module_at(return_address.wrapping_sub(1));
         module.is_some_and(|module| module.is_in_delivered_code(return_address))
+    }
+
+    /// Whether the call that returns to `second` can come after the one that returns to `first`, in one iteration of the outermost
+    /// loop that both are in. None: they are not in one function, or nobody knows.
+    pub fn follows(&self, first: u64, second: u64) -> Option<bool> {
+        let module = self.module_at(first.wrapping_sub(1))?;
+        let follows = module.follows(module.in_file(first), module.in_file(second))?;
+        // Compilers move the test of a loop to its end, and there it comes before the next iteration of what it tests.
+        Some(follows || self.place(first).is_before_in_source(&self.place(second)))
     }
 
     /// The place of the call that returns to `address`. Always an answer: at worst the bare address.

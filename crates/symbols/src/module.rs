@@ -3,10 +3,12 @@
 //! Takes   a `ModuleInfo`.      Gives  places by address, and the parts other questions are answered from.
 //! Misses  everything if the file is gone or of another build: then only module and offset are known.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 use unpick_problem::Problem;
 
+use crate::control_flow::ControlFlow;
 use crate::debug_info::DebugInfo;
 use crate::demangle::demangled;
 use crate::dwarf_units::{DwarfUnits, EntryRef};
@@ -30,6 +32,8 @@ pub struct Module {
     debug_info: OnceCell<Option<DebugInfo>>,
     symbols: OnceCell<SymbolTable>,
     names: OnceCell<Option<DebugNames>>,
+    /// By the address of a function; none: it cannot be followed.
+    control_flow: RefCell<HashMap<u64, Option<ControlFlow>>>,
 }
 
 /// What the debug info says beyond lines: variables and types.
@@ -96,6 +100,7 @@ impl Module {
             debug_info: OnceCell::new(),
             symbols: OnceCell::new(),
             names: OnceCell::new(),
+            control_flow: RefCell::default(),
         }
     }
 
@@ -229,6 +234,21 @@ impl Module {
             }
         }
         Some(frames)
+    }
+
+    /// The same as `Symbols::follows`, for addresses in the file.
+    pub fn follows(&self, first: u64, second: u64) -> Option<bool> {
+        let function = self.symbols().function(first.wrapping_sub(1))?;
+        let end = function.address.checked_add(function.size)?;
+        if !(function.address + 1..=end).contains(&second) {
+            return None;
+        }
+        let mut known = self.control_flow.borrow_mut();
+        let flow = known.entry(function.address).or_insert_with(|| {
+            let code = self.file()?.code_at(function.address, function.size)?;
+            ControlFlow::of(code, function.address)
+        });
+        flow.as_ref()?.follows(first, second)
     }
 
     /// Debug info of lines alone (`-gline-tables-only`, assembly) leaves the function to the symbol table.

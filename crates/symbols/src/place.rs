@@ -49,6 +49,17 @@ impl Place {
         self.own_frame().map(|at| is_dependency_frame(&self.frames[at]))
     }
 
+    /// Whether the source has this first, in the innermost function that both places are part of.
+    pub fn is_before_in_source(&self, other: &Place) -> bool {
+        let mut frames = self.frames.iter().rev().zip(other.frames.iter().rev());
+        let parting = frames.find(|(one, other)| one != other);
+        parting.is_some_and(|(one, other)| {
+            one.function == other.function
+                && one.file == other.file
+                && (one.line, one.column) < (other.line, other.column)
+        })
+    }
+
     pub fn function(&self) -> Option<&str> {
         self.innermost()?.function.as_deref()
     }

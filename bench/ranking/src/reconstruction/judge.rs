@@ -7,12 +7,13 @@ use unpick_analyses::communication::{
     reconstruct,
 };
 use unpick_analyses::ranking::CodeBook;
-use unpick_findings::{Names, own_first};
+use unpick_findings::{Choices, Names, own_first};
 use unpick_names::CodeNames;
 use unpick_problem::Problem;
 use unpick_subjects::Subject;
 
 use super::runs::Labelled;
+use crate::study::choices;
 use crate::truth::Truth;
 
 /// How the true bug stands among all reconstructions.
@@ -37,6 +38,7 @@ pub struct Standing {
 pub struct Judge<'a> {
     truth: &'a Truth,
     names: &'a CodeNames,
+    choices: Choices,
     /// Lines that have a marker or name a variable of the true pattern.
     relevant: BTreeSet<u32>,
 }
@@ -60,7 +62,7 @@ impl<'a> Judge<'a> {
         };
         let named = text.lines().zip(1..).filter(|(line, _)| names_one(line));
         let relevant = named.map(|(_, number)| number).chain(truth.lines()).collect();
-        Judge { truth, names, relevant }
+        Judge { truth, names, choices: choices(), relevant }
     }
 
     pub fn standing(&self, runs: &[Labelled], contexts: Contexts) -> Result<Standing, Problem> {
@@ -83,7 +85,7 @@ impl<'a> Judge<'a> {
     fn as_read(&self, all: Reconstructions, contexts: Contexts) -> Reconstructions {
         match contexts {
             Contexts::Whole => all,
-            Contexts::AnyLength => own_first(all, self.names),
+            Contexts::AnyLength => own_first(all, self.names, &self.choices),
         }
     }
 

@@ -30,7 +30,7 @@ use unpick_analyses::{
 };
 use unpick_bench_results::{Figure, command_line, figures_table, setting, table, verdict};
 use unpick_events::Label;
-use unpick_findings::group;
+use unpick_findings::{Standing, group};
 use unpick_recording::Recording;
 
 const WORKERS: usize = 2;
@@ -146,7 +146,7 @@ fn measure(runs: u32, pairs: u64) -> Size {
     let conclusion = conclude_all(&stored);
     let concluding = processor_seconds() - started;
     let started = processor_seconds();
-    let groups = group(&conclusion, |site| site, |_| true, MOST_FINDINGS);
+    let groups = group(&conclusion, |site| site, |_| Standing::Own, MOST_FINDINGS);
     let grouping = processor_seconds() - started;
     assert!(groups.len() <= MOST_FINDINGS && !conclusion.ranked.is_empty(), "there are patterns");
     let wall = begun.elapsed().as_secs_f64();

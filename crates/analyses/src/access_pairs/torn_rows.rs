@@ -30,22 +30,29 @@ pub struct Torn {
 /// The triples of a recording, each once.
 #[derive(Debug)]
 pub struct TornRows {
+    /// Of accesses: what it shows is not given.
     window: usize,
     pub found: FxHashMap<[SiteAccess; 3], Torn>,
 }
+
+/// Rows between two of one thread: AVIO sets no bound, and where many threads read a variable, the one that tore a unit is many rows before its
+/// last access. This is one on time only.
+const MAX_ROWS: usize = 64;
 
 impl TornRows {
     pub fn new(window: usize) -> TornRows {
         TornRows { window: window.max(SMALLEST_WINDOW), found: FxHashMap::default() }
     }
 
-    /// Says whether anything was found. What `threads` puts in this order in every run is not torn.
+    /// Says whether anything was found. What `threads` puts in this order in every run is not torn; `is_unit` says whether two
+    /// accesses of a thread can be of one piece of work.
     pub fn take_in(
         &mut self,
         life: &[Access],
         location: LocationId,
         accesses: &mut AccessTable,
         threads: Option<&ThreadOrder>,
+        is_unit: impl Fn(&Access, &Access) -> bool,
     ) -> bool {
         let is_fixed = |one, other| threads.is_some_and(|threads| threads.is_before(one, other));
         let rows: Vec<&[Access]> = rows(life).collect();
@@ -54,8 +61,11 @@ impl TornRows {
             let Some(next) = self.next_row(&rows, at) else { continue };
             let window = (next - at) as u32 + 1;
             let between = rows[at + 1..next].iter();
-            let triples = between.flat_map(|between| triples(rows[at], between, rows[next]));
-            for triple in triples.filter(|[a, b, c]| !is_fixed(a, b) && !is_fixed(b, c)) {
+            let is_in_window = next - at < self.window;
+            let triples =
+                between.flat_map(|between| triples(rows[at], between, rows[next], is_in_window));
+            let triples = triples.filter(|[a, b, c]| !is_fixed(a, b) && !is_fixed(b, c));
+            for triple in triples.filter(|[first, _, last]| is_unit(first, last)) {
                 self.note(triple, window, location, accesses);
                 found = true;
             }
@@ -63,9 +73,9 @@ impl TornRows {
         found
     }
 
-    /// The next row of the same thread, if a window holds both.
+    /// The next row of the same thread, if it is near enough.
     fn next_row(&self, rows: &[&[Access]], at: usize) -> Option<usize> {
-        let last = rows.len().min(at + self.window);
+        let last = rows.len().min(at + self.window.max(MAX_ROWS));
         (at + 1..last).find(|&later| rows[later][0].thread == rows[at][0].thread)
     }
 
@@ -105,6 +115,7 @@ fn triples<'a>(
     row: &'a [Access],
     between: &'a [Access],
     after: &'a [Access],
+    is_in_window: bool,
 ) -> impl Iterator<Item = [&'a Access; 3]> {
     let shown = [row, between, after].map(kept_of);
     let [first, kept] = [between.first(), kept_of(between)];
@@ -112,7 +123,7 @@ fn triples<'a>(
     first.into_iter().chain(kept).filter_map(move |middle| {
         let triple = [row.last()?, middle, after.first()?];
         let is_shown = triple.iter().zip(shown).all(|(access, kept)| same(Some(access), kept));
-        (!is_shown && is_torn(triple)).then_some(triple)
+        (!(is_shown && is_in_window) && is_torn(triple)).then_some(triple)
     })
 }
 

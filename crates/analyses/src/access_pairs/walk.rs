@@ -8,6 +8,7 @@ use unpick_events::{Site, ThreadId};
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Access, Histories, Life, Order};
 
+use crate::iterations::Iterations;
 use crate::knowledge::{Knowledge, State};
 use crate::thread_order::ThreadOrder;
 
@@ -119,6 +120,8 @@ pub struct WindowWalk {
     pub torn: Option<TornRows>,
     /// Only where gaps are asked for.
     pub untorn: Option<UntornRows>,
+    /// Only where patterns are asked for that are of one piece of work.
+    pub iterations: Option<Iterations>,
     /// For each thread, when it touched shared memory for the last time.
     pub last_touches: FxHashMap<ThreadId, Order>,
     /// Writes to a heap block by the thread that allocated it, before anybody else touched it.
@@ -136,6 +139,7 @@ impl WindowWalk {
             hidden: HiddenPairs::new(window),
             torn: None,
             untorn: None,
+            iterations: None,
             last_touches: FxHashMap::default(),
             first_writes: FxHashSet::default(),
             kept: Vec::new(),
@@ -152,6 +156,11 @@ impl WindowWalk {
         WindowWalk { untorn: Some(UntornRows::new(threads)), ..self }
     }
 
+    /// Leaves out torn rows whose accesses are of two iterations of a loop.
+    pub fn with_iterations(self, iterations: Iterations) -> WindowWalk {
+        WindowWalk { iterations: Some(iterations), ..self }
+    }
+
     /// `look` is shown the window of each access as it leaves, and says whether it found something there.
     pub fn walk(
         &mut self,
@@ -161,7 +170,7 @@ impl WindowWalk {
     ) {
         for location in histories.locations() {
             for life in location.lives.iter().filter(|life| !is_of_library(life, knowledge)) {
-                self.walk_life(&location.bytes, life, &mut look);
+                self.walk_life(&location.bytes, life, knowledge, &mut look);
             }
         }
     }
@@ -170,6 +179,7 @@ impl WindowWalk {
         &mut self,
         bytes: &Range<u64>,
         life: &Life,
+        knowledge: &dyn Knowledge,
         look: &mut impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
     ) {
         keep(&life.accesses, &mut self.kept);
@@ -184,8 +194,14 @@ impl WindowWalk {
         let number = LocationId::from_index(self.locations.len());
         let torn = self.torn.as_mut().filter(|_| self.kept.len() > 2);
         let threads = self.untorn.as_ref().map(UntornRows::threads);
-        let mut found = torn
-            .is_some_and(|torn| torn.take_in(&life.accesses, number, &mut self.accesses, threads));
+        let iterations = self.iterations.as_ref();
+        let is_unit = |first: &Access, last: &Access| {
+            !iterations
+                .is_some_and(|iterations| iterations.are_two_at_variable(first, last, knowledge))
+        };
+        let mut found = torn.is_some_and(|torn| {
+            torn.take_in(&life.accesses, number, &mut self.accesses, threads, is_unit)
+        });
         for window in windows(&self.kept, self.window) {
             found |= look(window, number, &mut self.accesses);
         }

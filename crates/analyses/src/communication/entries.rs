@@ -8,7 +8,7 @@
 use unpick_events::access::PastKind;
 use unpick_events::{Address, Context, Past, Site, ThreadId};
 use unpick_recording::history::HeapBlock;
-use unpick_recording::{AccessKind, Action, Event, Order, Recording};
+use unpick_recording::{AccessKind, Action, Event, FrameEnds, Order, Recording};
 
 use super::stamps::Stamps;
 use super::stretches::{Stretch, Stretches};
@@ -76,6 +76,7 @@ pub struct Entries {
     pub stretches: Stretches,
     /// For each thread, the ordinal of the event that began its present dynamic access.
     first_parts: Vec<u64>,
+    frame_ends: FrameEnds,
 }
 
 impl Entries {
@@ -87,9 +88,11 @@ impl Entries {
             reuses: Vec::new(),
             stretches: Stretches::default(),
             first_parts: vec![0; usize::from(highest) + 1],
+            frame_ends: FrameEnds::default(),
         };
         let mut stamps = Stamps::before(recording);
         recording.events().for_each(|event| {
+            entries.frame_ends.observe(&event);
             match event.action {
                 Action::Access { .. } => entries.add_access(&event, &stamps),
                 Action::Block { .. } | Action::StackGone { .. } => entries.add_reuse(&event),
@@ -125,7 +128,8 @@ impl Entries {
         };
         for past in pasts.iter() {
             self.stretches.touch(stretch, past.thread);
-            self.of_pasts.push(entry_of(&past, &read, stamps));
+            let kind = self.frame_ends.kind_of(past.kind, past.site);
+            self.of_pasts.push(Entry { kind, ..entry_of(&past, &read, stamps) });
         }
         self.stretches.touch(stretch, event.thread);
         if kind != AccessKind::Write {

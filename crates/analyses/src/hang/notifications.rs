@@ -30,6 +30,10 @@ pub enum Deed {
     Locks,
     /// It notified those who wait, all or one.
     Notifies,
+    /// It read a variable, to find out whether to wait.
+    Tests,
+    /// It wrote that variable.
+    Writes,
 }
 
 /// A step, in terms of the recording.
@@ -39,8 +43,11 @@ pub struct Step {
     pub deed: Deed,
     pub site: Site,
     pub context: Context,
-    /// Where the thread last took the mutex before, if it did.
+    /// Where the thread last took the mutex before, if it did. Of a test, a write and the wait that follows: the outermost lock by which
+    /// the thread came there.
     pub lock: Option<HeldLock>,
+    /// Of a test and a write: what was accessed, and how many bytes.
+    pub bytes: Option<(Address, u64)>,
 }
 
 /// A thread that waits at a condition, and nobody notifies it.
@@ -227,7 +234,7 @@ impl Notes {
 }
 
 fn step_of(note: &Note, deed: Deed, lock: Option<HeldLock>) -> Step {
-    Step { thread: note.thread, deed, site: note.site, context: note.context, lock }
+    Step { thread: note.thread, deed, site: note.site, context: note.context, lock, bytes: None }
 }
 
 impl Note {
@@ -251,9 +258,10 @@ impl Taking {
                 Some(What::Waits(condition))
             }
             Action::ConditionWake { condition } => Some(What::Woke(condition)),
-            Action::ConditionSignal { condition } | Action::ConditionBroadcast { condition } => {
-                Some(What::Notified(condition))
-            }
+            // A condition of Rust is a futex; those of locks are no conditions, and nobody asks for them.
+            Action::ConditionSignal { condition }
+            | Action::ConditionBroadcast { condition }
+            | Action::FutexWake { word: condition } => Some(What::Notified(condition)),
             _ => self.lock_taken(event, knowledge).map(What::Took),
         }
     }

@@ -13,6 +13,7 @@ use crate::access_pairs::{
     AccessId, AccessTable, LivedBytes, LocationId, PairCollector, PairList, WindowWalk,
 };
 use crate::code_tables::{CodeTables, LockTables, Process, Table};
+use crate::iterations::Iterations;
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
 use crate::thread_order::ThreadOrder;
@@ -78,7 +79,11 @@ impl Collector {
 
     fn add_pairs(&mut self, process: &mut Process<'_>) {
         let walk = WindowWalk::new(self.options.access_window as usize);
-        let walk = if self.options.torn_rows { walk.with_torn_rows() } else { walk };
+        let walk = if self.options.torn_rows {
+            walk.with_torn_rows().with_iterations(Iterations::of(process.recording))
+        } else {
+            walk
+        };
         let walk = walk.with_untorn_rows(ThreadOrder::of(process.recording));
         let mut collector = PairCollector::new(walk);
         for slice in slices(process.recording) {
@@ -89,14 +94,16 @@ impl Collector {
         self.pairs += list.pairs.len() as u64;
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
-        let combined = combine(&list, &collector.walk, self.options.pair_window, site_of);
-        self.hide_fixed(&list, &collector.walk, &sites);
+        let fixed = Fixed::of(&collector.walk, process.knowledge);
+        let combined = combine(&list, &collector.walk, fixed, self.options.pair_window, site_of);
+        let torn = torn_rows(&collector.walk, &fixed, &ranks);
+        self.hide_fixed(&list, &collector.walk, &fixed, &sites);
         let place_of = |site: u32| self.code.sites.things[site as usize];
         let mut by_pairs = turned_pairs(&list, &collector.walk, &sites);
         by_pairs.extend(supposed_gaps(&list, &collector.walk, &sites, place_of));
         drop(list);
         self.left_out += combined.left_out;
-        let found = combined.found.into_iter().chain(torn_rows(&collector.walk, &ranks));
+        let found = combined.found.into_iter().chain(torn);
         let found = found.map(|found| (identity(&found, &sites), found)).collect();
         self.merge(process, found, &collector.walk, &ranks);
         self.merge_possible(process, by_pairs, &collector.walk, &ranks);
@@ -104,8 +111,7 @@ impl Collector {
     }
 
     /// Pairs whose order is fixed are no patterns, but that they met is known.
-    fn hide_fixed(&mut self, list: &PairList, walk: &WindowWalk, sites: &[u32]) {
-        let fixed = Fixed::of(walk);
+    fn hide_fixed(&mut self, list: &PairList, walk: &WindowWalk, fixed: &Fixed<'_>, sites: &[u32]) {
         for pair in list.pairs.iter().filter(|pair| fixed.is_fixed_pair(pair)) {
             let ends = [pair.first, pair.second];
             let kinds = ends.map(|id| AccessKind::of_write(walk.accesses.get(id).is_write()));

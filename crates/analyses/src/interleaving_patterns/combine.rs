@@ -45,10 +45,11 @@ pub struct Combined {
 pub fn combine(
     list: &PairList,
     walk: &WindowWalk,
+    fixed: Fixed<'_>,
     pair_window: u32,
     site_of: impl Fn(AccessId) -> u32,
 ) -> Combined {
-    let mut combiner = Combiner::new(list, walk, site_of);
+    let mut combiner = Combiner::new(list, walk, fixed, site_of);
     combiner.single_pairs();
     combiner.two_pairs(pair_window);
     let summaries = combiner.summaries.into_values();
@@ -71,11 +72,11 @@ impl<'l> Combiner<'l> {
     fn new(
         list: &'l PairList,
         walk: &'l WindowWalk,
+        fixed: Fixed<'l>,
         site_of: impl Fn(AccessId) -> u32,
     ) -> Combiner<'l> {
         let mut alike: FxHashMap<(PatternId, u32, u32), u32> = FxHashMap::default();
         let mut ways: FxHashMap<(ThreadId, ThreadId), u32> = FxHashMap::default();
-        let fixed = Fixed::of(walk);
         let mut combiner = Combiner {
             list,
             fixed,
@@ -156,7 +157,7 @@ impl<'l> Combiner<'l> {
             Arrangement::Shared => {
                 self.fixed.may_tear([first.pair.first, first.pair.second, second.pair.second])
             }
-            _ => self.fixed.may_tear_two([first.pair.second, second.pair.second]),
+            _ => self.fixed.may_tear_two(&first.pair, &second.pair),
         };
         if !may_tear {
             return None;

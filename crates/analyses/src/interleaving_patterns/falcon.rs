@@ -97,8 +97,7 @@ pub fn pair(first: &Access, second: &Access) -> Option<PatternId> {
 }
 
 /// The patterns of torn rows, each once.
-pub fn torn_rows(walk: &WindowWalk, ranks: &[u32]) -> Vec<Found> {
-    let fixed = Fixed::of(walk);
+pub fn torn_rows(walk: &WindowWalk, fixed: &Fixed<'_>, ranks: &[u32]) -> Vec<Found> {
     let torn = walk.torn.iter().flat_map(|torn| torn.found.values());
     let torn = torn.filter(|torn| fixed.may_tear(torn.accesses));
     let found = torn.filter_map(|torn| {

@@ -8,27 +8,30 @@
 //! - An access before its memory is freed is where it should be: a bug is the free that comes first. If the thread of the
 //!   access touches nothing any more after the free, the two did not interleave at all: a destructor at the end, or a stack that unwinds.
 //! - A free leaves no value behind that a read in between could have missed, or that would not fit to another variable.
+//! - Two iterations of a loop are two pieces of work: no code means to be alone from one to the next.
 //! - From the first write to a block to its free is the block's whole life: no code means to have it for itself all that time.
 
 use unpick_events::access::PastKind;
 use unpick_recording::Access;
 
 use crate::access_pairs::{AccessId, Pair, UntornRows, WindowWalk};
+use crate::knowledge::Knowledge;
 use crate::thread_order::ThreadOrder;
 
 /// Knows which orders of a process are fixed.
 #[derive(Clone, Copy)]
 pub struct Fixed<'w> {
     walk: &'w WindowWalk,
+    knowledge: &'w dyn Knowledge,
     /// None: every pair counts, as the papers define it.
     threads: Option<&'w ThreadOrder>,
 }
 
 impl<'w> Fixed<'w> {
-    pub fn of(walk: &'w WindowWalk) -> Fixed<'w> {
+    pub fn of(walk: &'w WindowWalk, knowledge: &'w dyn Knowledge) -> Fixed<'w> {
         let by_window_only = walk.torn.is_none();
         let threads = walk.untorn.as_ref().map(UntornRows::threads);
-        Fixed { walk, threads: threads.filter(|_| !by_window_only) }
+        Fixed { walk, knowledge, threads: threads.filter(|_| !by_window_only) }
     }
 
     /// Whether the order of a pair says nothing.
@@ -48,10 +51,22 @@ impl<'w> Fixed<'w> {
         last.is_none_or(|last| *last < second.order)
     }
 
-    /// Whether two pairs on two variables can show a unit that was torn: neither ends in a free.
-    pub fn may_tear_two(&self, seconds: [AccessId; 2]) -> bool {
+    /// Whether two pairs on two variables can show a unit that was torn: neither ends in a free, and what each thread did is one piece of
+    /// work.
+    pub fn may_tear_two(&self, first: &Pair, second: &Pair) -> bool {
+        let seconds = [first.second, second.second];
         self.threads.is_none()
             || seconds.iter().all(|&second| !is_free(self.walk.accesses.get(second)))
+                && !self.are_two_iterations(first.first, second.second)
+                && !self.are_two_iterations(first.second, second.first)
+    }
+
+    fn are_two_iterations(&self, one: AccessId, other: AccessId) -> bool {
+        let [one, other] = [one, other].map(|id| self.walk.accesses.get(id));
+        self.walk
+            .iterations
+            .as_ref()
+            .is_some_and(|iterations| iterations.are_two(one, other, self.knowledge))
     }
 
     /// Whether three accesses to one variable can show a unit that was torn.
@@ -63,7 +78,11 @@ impl<'w> Fixed<'w> {
         let is_read = !self.walk.accesses.get(middle).is_write();
         let is_of_whole_life = is_freed && (is_read || self.walk.first_writes.contains(&first));
         let is_fixed = self.is_fixed(first, middle) || self.is_fixed(middle, last);
-        !is_of_whole_life && !is_fixed
+        let [first, last] = [first, last].map(|id| self.walk.accesses.get(id));
+        let iterations = self.walk.iterations.as_ref();
+        let are_two = iterations
+            .is_some_and(|iterations| iterations.are_two_at_variable(first, last, self.knowledge));
+        !is_of_whole_life && !is_fixed && !are_two
     }
 }
 

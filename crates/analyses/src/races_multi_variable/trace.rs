@@ -7,9 +7,9 @@ use unpick_events::{Context, Past, Site, ThreadId};
 use unpick_recording::history::HeapBlock;
 use unpick_recording::{Action, Event, Recording};
 
-use super::activations::{Activation, Activations};
 use super::correlations::Correlations;
 use super::units::{Unit, Units};
+use crate::activations::{Activation, Activations};
 use crate::knowledge::Knowledge;
 use crate::locks_held::{LockChange, Moment, locks_held};
 use crate::races::{Lives, RaceAccess, stretches};

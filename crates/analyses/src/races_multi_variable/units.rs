@@ -14,9 +14,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use unpick_events::{Site, ThreadId};
 
-use super::activations::Relation;
 use super::correlations::Correlations;
 use super::trace::Tracked;
+use crate::activations::Relation;
 
 /// What is further apart in a thread does not belong together: in events of the thread.
 const LARGEST_DISTANCE: u64 = 1000;

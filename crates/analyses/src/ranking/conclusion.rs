@@ -100,7 +100,7 @@ where
 /// order in a run that passes, or a failure without it; so they count for scores, and for nothing else.
 pub fn conclude_with<R, I>(
     runs: I,
-    experiments: &[(Label, RunPatterns)],
+    experiments: &[(Label, &RunPatterns)],
     formula: Formula,
 ) -> Result<Conclusion, Problem>
 where

@@ -3,32 +3,30 @@
 //! Takes   proposals, how the program is run, and the runs of its hunt.
 //! Gives   runs, as `unpick_forcing::decide` asks for them; the findings ranked again over the hunt and these runs.
 //! Misses  which orders a run had, where its recording is too long to be read after every run.
-//! Cost    the runs, and reading their recordings; their patterns are held in memory, of at most `MAX_EXPERIMENTS` runs.
+//! Cost    the runs, and reading their recordings; their patterns are held in memory.
 
-use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_analyses::{Options, RunPatterns};
 use unpick_engine::{Proposal, candidates, propose, repropose};
 use unpick_events::Label;
-use unpick_findings::Findings;
-use unpick_forcing::{Arm, Candidate, Experiments, Observation};
+use unpick_findings::{Finding, Findings, Runs};
+use unpick_forcing::{Arm, Candidate, Observation};
 use unpick_problem::Problem;
-use unpick_reproduce::{Mode, Plan};
+use unpick_reproduce::Plan;
 
+use super::asked_for::is_asked_for;
+use super::experiments::{Experiments, Measure, Recorded};
+use super::plans::Plans;
+use super::reading::Reading;
+use super::span::spans_operations;
+use super::telling_apart::{is_part_of, is_same_bug};
 use super::trying::Trying;
-use crate::calibration::choices;
-use crate::conclude::{Reranked, patterns_in};
+use crate::conclude::{Reranked, log_in, patterns_in};
 use crate::forcing::ForcedRun;
-use crate::reproduce::is_reached;
 
-/// Recordings of more bytes than this are not read: that would take longer than the run.
-const MAX_RECORDING: u64 = 16 << 20;
-/// More do not change the ranking.
-const MAX_EXPERIMENTS: usize = 200;
 /// At most this many orders compete at first, and after they were proposed again.
 pub const MAX_PROPOSALS: usize = 24;
 const MAX_REPROPOSED: usize = 40;
@@ -41,29 +39,13 @@ pub struct Laboratory<'a> {
     /// The findings as they are ranked now.
     pub findings: Findings,
     plans: Vec<Plans>,
-    experiments: Vec<(Label, RunPatterns)>,
+    experiments: Experiments,
     begun: Instant,
     time: Option<Duration>,
+    reading: Reading,
     bar: ProgressBar,
     runs: u32,
     failed: u32,
-}
-
-/// Ranks the findings of the hunt again, with these experiments.
-pub type RankAgain<'a> = dyn Fn(&[(Label, RunPatterns)]) -> Result<Reranked, Problem> + 'a;
-
-/// How the findings of the hunt are ranked again with experiments, and how patterns are collected for that.
-#[derive(Clone, Copy)]
-pub struct Rerank<'a> {
-    pub options: Options,
-    pub rank: &'a RankAgain<'a>,
-}
-
-/// The plans of one candidate; none where its order cannot be forced at all.
-struct Plans {
-    usual: Option<Plan>,
-    forced: OnceCell<Vec<Plan>>,
-    prevented: OnceCell<Vec<Plan>>,
 }
 
 impl<'a> Laboratory<'a> {
@@ -78,49 +60,58 @@ impl<'a> Laboratory<'a> {
             proposals,
             findings: findings.clone(),
             plans: Vec::new(),
-            experiments: Vec::new(),
+            experiments: Experiments::default(),
             begun: Instant::now(),
             time: trying.time_left(),
+            reading: Reading::within(trying.time_left()),
             bar,
             runs: 0,
             failed: 0,
         };
         laboratory.plan_all();
+        laboratory.count_units();
         laboratory
+    }
+
+    /// The proposals as the search knows them, after a hunt of these runs.
+    pub fn candidates(&self, runs: Runs) -> Vec<Candidate> {
+        let known = candidates(&self.proposals, runs).into_iter().zip(&self.proposals);
+        known
+            .map(|(candidate, proposal)| Candidate {
+                spans_operations: spans_operations(&proposal.finding),
+                ..candidate
+            })
+            .collect()
+    }
+
+    /// Counts the runs of the hunt that tear a unit by their accesses, where they can be.
+    fn count_units(&mut self) {
+        let Some(units) = &self.trying.evidence.unit_counts else { return };
+        for (proposal, plans) in self.proposals.iter_mut().zip(&self.plans) {
+            let plan = plans.usual.as_ref();
+            if let Some(plan) = plan.filter(|plan| units.are_of(&proposal.finding, plan)) {
+                units.count(&mut proposal.finding, plan);
+            }
+        }
     }
 
     /// Makes plans for the proposals that have none yet.
     fn plan_all(&mut self) {
         for proposal in &self.proposals[self.plans.len()..] {
-            let plan = Plan::of_finding(&proposal.finding).ok();
-            let usual = plan.map(|plan| self.trying.completed(plan));
-            self.plans.push(Plans { usual, forced: OnceCell::new(), prevented: OnceCell::new() });
+            self.plans.push(Plans::of(&proposal.finding, self.trying));
         }
     }
 
     fn ways(&self, candidate: usize) -> &[Plan] {
-        let Plans { usual, forced, .. } = &self.plans[candidate];
-        forced.get_or_init(|| {
-            let Some(plan) = usual else { return Vec::new() };
-            choices(self.trying.forcing, plan, self.trying.plan).collect()
-        })
+        self.plans[candidate].forced(self.trying)
     }
 
     fn preventions(&self, candidate: usize) -> &[Plan] {
-        let Plans { usual, prevented, .. } = &self.plans[candidate];
-        prevented.get_or_init(|| usual.as_ref().map_or_else(Vec::new, |plan| self.inverses(plan)))
+        self.plans[candidate].prevented(self.trying)
     }
 
-    /// Kept apart at the accesses, then with gates where functions begin, then by whole functions.
-    fn inverses(&self, plan: &Plan) -> Vec<Plan> {
-        let mut inverses = vec![plan.inverse()];
-        let Trying { forcing, plan: options, .. } = self.trying;
-        if let Ok(program) = forcing.program() {
-            inverses.extend(plan.with_early_gates(program).map(|early| early.inverse()));
-            let plain = options.applied_to(Plan::forcing(plan.steps.clone()), forcing.usual_run);
-            inverses.extend(plain.whole_inverse(program));
-        }
-        inverses
+    fn is_in_recordings(&self, arm: Arm) -> bool {
+        arm.candidate().is_none_or(|at| is_in_recordings(&self.proposals[at].finding))
     }
 
     fn plan(&self, arm: Arm) -> Option<&Plan> {
@@ -131,33 +122,57 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    /// A run that can be used, and its patterns if they were read; none: no more can be made.
+    /// Scores proposals by runs in which they were neither forced nor prevented.
+    fn rescore(&mut self, runs: Runs) {
+        let (units, experiments) = (&self.trying.evidence.unit_counts, &self.experiments);
+        let plans = self.plans.iter().map(|plans| plans.usual.as_ref());
+        for (at, (plan, proposal)) in plans.zip(&mut self.proposals).enumerate() {
+            let finding = &mut proposal.finding;
+            let Some(plan) = plan.filter(|_| is_in_recordings(finding)) else { continue };
+            let mut measure = Measure::Patterns;
+            if units.as_ref().is_some_and(|units| units.are_of(finding, plan)) {
+                measure = Measure::Accesses;
+                finding.in_experiments = experiments.in_experiments((at, plan), measure);
+            }
+            finding.score = experiments.agreement((at, plan), measure, finding, runs);
+        }
+    }
+
+    /// A candidate with its order, if that can be forced at all.
+    fn planned(&self, candidate: usize) -> Option<(usize, &Plan)> {
+        Some((candidate, self.plans[candidate].usual.as_ref()?))
+    }
+
+    /// A run that can be used, and its recording if it was read; none: no more can be made.
     fn usable_run(
         &self,
         plan: Option<&Plan>,
-    ) -> Result<Option<(ForcedRun, Option<RunPatterns>)>, Problem> {
+    ) -> Result<Option<(ForcedRun, Option<Recorded>)>, Problem> {
         for repeat in 0..=MAX_REPEATS {
-            let look = |_: &ForcedRun, folder: &Path| Ok(self.patterns_of(folder));
-            let Some((run, patterns)) = self.trying.forcing.run_and(plan, look)? else {
+            let look = |_: &ForcedRun, folder: &Path| Ok(self.recorded_in(folder));
+            let Some((run, recorded)) = self.trying.forcing.run_and(plan, look)? else {
                 return Ok(None);
             };
             if run.label != Label::Unusable || repeat == MAX_REPEATS || !self.trying.may_go_on() {
-                return Ok(Some((run, patterns)));
+                return Ok(Some((run, recorded)));
             }
         }
         Ok(None)
     }
 
     /// What cannot be read, or not soon, says nothing.
-    fn patterns_of(&self, folder: &Path) -> Option<RunPatterns> {
-        let Rerank { options, .. } = self.trying.evidence.rerank?;
-        (bytes_in(folder) <= MAX_RECORDING).then(|| patterns_in(folder, options).ok())?
-    }
-
-    fn keep(&mut self, label: Label, patterns: Option<RunPatterns>) {
-        if let Some(patterns) = patterns.filter(|_| self.experiments.len() < MAX_EXPERIMENTS) {
-            self.experiments.push((label, patterns));
+    fn recorded_in(&self, folder: &Path) -> Option<Recorded> {
+        let options = self.trying.evidence.rerank?.options;
+        let bytes = bytes_in(folder);
+        if !self.reading.is_worth_it(bytes) {
+            return None;
         }
+        let begun = Instant::now();
+        let patterns = patterns_in(folder, options).ok();
+        let counts_units = self.trying.evidence.unit_counts.is_some();
+        let log = counts_units.then(|| log_in(folder).ok().flatten()).flatten();
+        self.reading.observe(bytes, begun.elapsed());
+        patterns.map(|patterns| Recorded { patterns, log })
     }
 
     fn show(&mut self, arm: Arm, failed: bool) {
@@ -175,7 +190,7 @@ impl<'a> Laboratory<'a> {
     }
 }
 
-impl Experiments for Laboratory<'_> {
+impl unpick_forcing::Experiments for Laboratory<'_> {
     type Error = Problem;
 
     fn run(&mut self, arm: Arm) -> Result<Option<Observation>, Problem> {
@@ -187,41 +202,76 @@ impl Experiments for Laboratory<'_> {
             // Nothing can be forced here: that says nothing about the order.
             return Ok(Some(Observation { failed: false, reached: false }));
         }
-        let Some((run, patterns)) = self.usable_run(plan)? else { return Ok(None) };
-        let is_shown = |plan: &Plan| {
-            plan.mode == Mode::Force && patterns.as_ref().is_some_and(|run| plan.is_shown_by(run))
-        };
-        let reached = plan.is_none_or(|plan| is_reached(plan, &run) || is_shown(plan));
+        let Some((run, recorded)) = self.usable_run(plan)? else { return Ok(None) };
+        let patterns = recorded.as_ref().map(|recorded| &recorded.patterns);
+        let shown = patterns.filter(|_| self.is_in_recordings(arm));
+        let reached = plan.is_none_or(|plan| is_asked_for(plan, &run, shown));
         // What fails in another way is no sign of the same bug.
         let failed = run.label == Label::Fail && self.trying.evidence.failures.has(&run.why);
         let is_usable = run.label == Label::Pass || failed;
-        if is_usable {
-            self.keep(run.label, patterns);
+        if let Some(recorded) = recorded.filter(|_| is_usable) {
+            self.experiments.keep(arm, reached, run.label, recorded);
         }
         self.show(arm, failed);
         Ok(Some(Observation { failed, reached: reached && is_usable }))
     }
 
     fn reconsider(&mut self, known: Vec<Candidate>) -> Result<Vec<Candidate>, Problem> {
-        let Some(Rerank { rank, .. }) =
-            self.trying.evidence.rerank.filter(|_| !self.experiments.is_empty())
-        else {
+        let sample = self.experiments.sample();
+        let Some(rerank) = self.trying.evidence.rerank.filter(|_| !sample.is_empty()) else {
             return Ok(known);
         };
-        let Reranked { findings, alternatives } = rank(&self.experiments)?;
+        let Reranked { findings, alternatives } = rerank.rank(&sample)?;
         let again = propose(&findings, alternatives, MAX_PROPOSALS);
         repropose(&mut self.proposals, again, MAX_REPROPOSED);
-        self.findings.findings = findings.findings;
         self.plan_all();
-        Ok(candidates(&self.proposals))
+        self.count_units();
+        self.rescore(findings.runs);
+        self.findings.findings = findings.findings;
+        Ok(self.candidates(findings.runs))
     }
 
     fn ways_to_force(&mut self, candidate: usize) -> usize {
         self.ways(candidate).len()
     }
 
+    fn ways_elsewhere(&mut self, candidate: usize, way: usize) -> Vec<usize> {
+        let ways = self.ways(candidate);
+        let places = |plan: &Plan| (plan.early, plan.held_back);
+        let Some(used) = ways.get(way).map(places) else { return Vec::new() };
+        let others = ways.iter().enumerate().filter(|(_, plan)| places(plan) != used);
+        // One for each place.
+        let mut known = vec![used];
+        let new = others.filter(|(_, plan)| {
+            let is_new = !known.contains(&places(plan));
+            known.push(places(plan));
+            is_new
+        });
+        new.map(|(at, _)| at).collect()
+    }
+
     fn ways_to_prevent(&mut self, candidate: usize) -> usize {
         self.preventions(candidate).len()
+    }
+
+    fn tells_apart(&self, candidate: usize, other: usize) -> bool {
+        let (Some(own), Some(rival)) = (self.planned(candidate), self.planned(other)) else {
+            return true;
+        };
+        is_same_bug(&self.proposals[candidate].finding, &self.proposals[other].finding)
+            || self.experiments.tell_apart(own, rival)
+    }
+
+    fn is_earlier(&self, one: usize, other: usize) -> bool {
+        let [first, second] = [one, other].map(|at| &self.proposals[at].finding);
+        // What an order begins with comes before its harm.
+        if is_part_of(first, second) || is_part_of(second, first) {
+            return false;
+        }
+        match (self.planned(one), self.planned(other)) {
+            (Some(one), Some(other)) => self.experiments.is_earlier(one, other),
+            _ => false,
+        }
     }
 
     fn time_used(&self) -> f64 {
@@ -230,6 +280,11 @@ impl Experiments for Laboratory<'_> {
             None => 0.0,
         }
     }
+}
+
+/// Whether recordings show an order where it came about. Runs that die before its last access do not.
+fn is_in_recordings(finding: &Finding) -> bool {
+    finding.missing_runs == 0
 }
 
 fn bytes_in(folder: &Path) -> u64 {

@@ -10,14 +10,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use unpick_engine::{Proposal, apply, candidates, confirmed, propose};
+use unpick_engine::{Proposal, apply, confirmed, propose};
 use unpick_findings::{Confirmation, Confirmed, Findings};
-use unpick_forcing::{Decision, Rate, Settings, decide};
+use unpick_forcing::{Decision, MIN_RUNS, Settings, decide};
 use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Trials};
 
-use super::failures::Failures;
-use super::laboratory::{Laboratory, MAX_PROPOSALS, Rerank};
+use super::evidence::HuntEvidence;
+use super::laboratory::{Laboratory, MAX_PROPOSALS};
 use crate::calibration::calibrated;
 use crate::forcing::{Forcing, PlanOptions};
 use crate::reproduce::{Tally, plan_of_hang, repeat};
@@ -25,6 +25,8 @@ use crate::terminal;
 
 /// Runs of each kind in the first round.
 const FIRST_ROUND: u32 = 5;
+/// As many as are wanted, times this, if what is asked for happens seldom.
+const MAX_TIMES: u32 = 4;
 
 /// A finding that was tried.
 pub struct Tried {
@@ -59,25 +61,15 @@ pub struct Trying<'a> {
     pub evidence: &'a HuntEvidence<'a>,
 }
 
-/// What the runs of a hunt say beside its findings.
-#[derive(Default)]
-pub struct HuntEvidence<'a> {
-    /// How they are ranked again; none: there are no runs to rank.
-    pub rerank: Option<Rerank<'a>>,
-    pub failures: Failures,
-    /// Runs without delays.
-    pub baseline: Rate,
-}
-
 impl Trying<'_> {
     /// Tries the leading hangs and findings, and orders both by what was measured.
     pub fn try_all(&self, findings: &mut Findings) -> Result<Vec<Tried>, Problem> {
         let mut plain = None;
         let mut tried = self.try_hangs(findings, &mut plain)?;
+        findings.order_by_confirmation();
         if !findings.are_all_hangs_explained() && self.may_go_on() {
             tried.extend(self.try_findings(findings)?);
         }
-        findings.order_by_confirmation();
         Ok(tried)
     }
 
@@ -86,8 +78,8 @@ impl Trying<'_> {
         let proposals = self.proposals(findings)?;
         let bar = terminal::progress_bar(0, self.quiet);
         bar.set_prefix("experiments");
-        let candidates = candidates(&proposals);
         let mut laboratory = Laboratory::new(self, findings, proposals, bar.clone());
+        let candidates = laboratory.candidates(findings.runs);
         let decision = decide(&candidates, &mut laboratory, &self.settings())?;
         bar.finish_and_clear();
         let Laboratory { proposals, findings: ranked, .. } = laboratory;
@@ -99,10 +91,10 @@ impl Trying<'_> {
 
     /// Of the leading findings, and what could lead them.
     fn proposals(&self, findings: &Findings) -> Result<Vec<Proposal>, Problem> {
-        let ranked = self.evidence.rerank.map(|Rerank { rank, .. }| rank(&[])).transpose()?;
+        let ranked = self.evidence.rerank.map(|rerank| rerank.rank(&[])).transpose()?;
         let alternatives = ranked.map_or_else(Vec::new, |ranked| ranked.alternatives);
         let mut proposals = propose(findings, alternatives, MAX_PROPOSALS);
-        proposals.retain(|proposal| proposal.place < self.top);
+        proposals.retain(|proposal| proposal.place.is_none_or(|place| place < self.top));
         Ok(proposals)
     }
 
@@ -171,6 +163,11 @@ impl Trying<'_> {
         self.forcing.completed(self.plan.applied_to(plan, self.forcing.usual_run))
     }
 
+    /// The plan for an experiment, of which many are made.
+    pub(super) fn completed_quickly(&self, plan: Plan) -> Plan {
+        self.forcing.completed(self.plan.applied_quickly_to(plan, self.forcing.median_run))
+    }
+
     /// What was forced, against the inverse order and runs left alone, which are made once for all.
     pub fn trials(
         &self,
@@ -202,10 +199,12 @@ impl Trying<'_> {
         bar: &ProgressBar,
     ) -> Result<Tried, Problem> {
         let usual = plan.clone();
-        let plan = calibrated(self.forcing, plan, self.plan, self.time_left())?;
+        // Runs that decide come after those that look for the best way.
+        let for_search = self.time_left().map(|left| left / 3);
+        let plan = calibrated(self.forcing, plan, self.plan, for_search)?;
         let inverse_plan = self.inverse(&usual, &plan);
-        let forced = self.repeat(Some(&plan), bar)?;
-        let inverse = self.repeat(Some(&inverse_plan), bar)?;
+        let forced = self.repeat_until_reached(&plan, bar)?;
+        let inverse = self.repeat_until_reached(&inverse_plan, bar)?;
         let trials = self.trials(&forced, &inverse, plain, bar)?;
         let remark = (forced.hits == 0).then(|| forced.obstacle(&plan).to_string());
         Ok(Tried { what, confirmed: trials.confirmed(), remark })
@@ -222,6 +221,18 @@ impl Trying<'_> {
         repeat(self.forcing, plan, self.runs, self.time_left(), bar)
     }
 
+    /// The same; if what is asked for happens in a few runs only, there are more of them.
+    fn repeat_until_reached(&self, plan: &Plan, bar: &ProgressBar) -> Result<Tally, Problem> {
+        let mut tally = self.repeat(Some(plan), bar)?;
+        let times = |tally: &Tally| if tally.hits == 0 { MAX_TIMES / 2 } else { MAX_TIMES };
+        while tally.hits < MIN_RUNS && tally.runs < times(&tally) * self.runs && self.may_go_on() {
+            if !tally.run_once(self.forcing, Some(plan))? {
+                break;
+            }
+        }
+        Ok(tally)
+    }
+
     pub(super) fn time_left(&self) -> Option<Duration> {
         self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
@@ -230,7 +241,8 @@ impl Trying<'_> {
 /// A row for each proposal that was tried.
 fn rows(proposals: &[Proposal], decision: &Decision) -> Vec<Tried> {
     let row = |(at, proposal): (usize, &Proposal)| {
-        let what = format!("{}  {}", proposal.place + 1, proposal.finding.pattern);
+        let number = proposal.place.map_or("-".to_owned(), |place| (place + 1).to_string());
+        let what = format!("{number}  {}", proposal.finding.pattern);
         Some(Tried { what, confirmed: confirmed(decision, at)?, remark: None })
     };
     proposals.iter().enumerate().filter_map(row).collect()

@@ -6,6 +6,7 @@
 //! Cost    sources that have not changed are not read again; a walk over a recording with new sources of Rust.
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 pub struct OfProgram {
     store: PathBuf,
     quiet: bool,
+    /// For all files together; none: each has its own time.
+    time: Option<Duration>,
     modules: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
     /// What recordings of Rust show, whose sources do not tell every type.
@@ -46,6 +49,7 @@ impl OfProgram {
         OfProgram {
             store: store.to_owned(),
             quiet,
+            time: None,
             modules: BTreeSet::new(),
             files: BTreeSet::new(),
             observed: Vec::new(),
@@ -54,6 +58,18 @@ impl OfProgram {
             correlations: Vec::new(),
             remark: None,
         }
+    }
+
+    /// Reads sources for about this long, and quietly; files that take too long are left out.
+    pub fn within(store: &Path, time: Duration) -> OfProgram {
+        OfProgram { time: Some(time), ..OfProgram::new(store, true) }
+    }
+
+    /// For one file.
+    fn time_limit(&self) -> Duration {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let turns = self.files.len().div_ceil(cores).max(1) as u32;
+        self.time.map_or(TIME_LIMIT, |time| time / turns)
     }
 
     /// Reads the sources of modules that are new; true if there were some.
@@ -84,7 +100,7 @@ impl OfProgram {
 
     fn read(&mut self) {
         let paths = self.files.iter().cloned().collect();
-        let effort = Effort { jobs: None, time_limit: TIME_LIMIT, quiet: self.quiet };
+        let effort = Effort { jobs: None, time_limit: self.time_limit(), quiet: self.quiet };
         let sources = reading::read(paths, Some(self.store.join(CACHE)), &effort);
         match sources {
             Ok(mut sources) => {

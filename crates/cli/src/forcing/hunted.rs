@@ -19,6 +19,8 @@ use crate::cargo_test;
 pub struct Hunted {
     pub info: RunInfo,
     pub longest_pass: Option<Duration>,
+    /// The median of the same runs: one that began on a busy machine does not count.
+    pub median_pass: Option<Duration>,
 }
 
 impl Hunted {
@@ -39,16 +41,20 @@ impl Hunted {
         let duration = |run: &&StoredRun| Duration::from_millis(run.info.duration_ms);
         // Delays say nothing about how long the program takes by itself.
         let plain = passed.iter().filter(|run| run.info.options.has_no_delays());
-        let longest = plain.map(duration).max().or_else(|| passed.iter().map(duration).min());
+        let mut plain: Vec<Duration> = plain.map(duration).collect();
+        plain.sort_unstable();
+        let shortest = passed.iter().map(duration).min();
+        let longest_pass = plain.last().copied().or(shortest);
+        let median_pass = plain.get(plain.len() / 2).copied().or(shortest);
         let last = runs.into_iter().next_back()?;
-        Some(Hunted { info: last.info, longest_pass: longest })
+        Some(Hunted { info: last.info, longest_pass, median_pass })
     }
 
     /// As a run that is no hunt's. How long one took that was ended by a signal, as those that hang are, says nothing about others.
     pub fn of_run(info: RunInfo) -> Hunted {
         let has_ended = matches!(info.outcome, RunOutcome::Exit { .. });
         let longest_pass = has_ended.then(|| Duration::from_millis(info.duration_ms));
-        Hunted { info, longest_pass }
+        Hunted { info, longest_pass, median_pass: longest_pass }
     }
 
     pub(super) fn invocation(&self) -> Result<Invocation, Problem> {
@@ -64,7 +70,7 @@ impl Hunted {
         Ok(Invocation { folder, stdin, ..Invocation::plain(command) })
     }
 
-    pub(super) fn has_own_folder(&self) -> bool {
+    pub fn has_own_folder(&self) -> bool {
         self.info.judged_by.as_ref().is_some_and(|judged| judged.own_folder)
     }
 

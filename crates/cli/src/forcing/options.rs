@@ -17,6 +17,13 @@ use crate::quantities::duration;
 use crate::store_folder::store_folder;
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+/// All threads together are held for at most so many usual runs, or this long: else a quick program is tried a few times only.
+const BUDGET_IN_RUNS: u32 = 50;
+const SHORTEST_BUDGET: Duration = Duration::from_secs(2);
+/// In experiments, of which many are made: a partner that needs longer than twice a whole run is taken not to come.
+const SHORTEST_QUICK_PAUSE: Duration = Duration::from_millis(20);
+/// As `DEFAULT_BUDGET` is to `DEFAULT_PAUSE`.
+const PAUSES_IN_BUDGET: u32 = 10;
 
 /// What counts as failing, if not the same as in the hunt.
 #[derive(clap::Args, Debug, Default)]
@@ -70,9 +77,11 @@ impl PlanOptions {
     /// The plan as it was asked for. A partner that comes at all comes while a usual run lasts: nobody is held for longer.
     pub fn applied_to(&self, plan: Plan, usual_run: Option<Duration>) -> Plan {
         let usual = usual_run.map_or(plan.pause, |run| run.clamp(SHORTEST_PAUSE, plan.pause));
+        let long = |run: Duration| (BUDGET_IN_RUNS * run).clamp(SHORTEST_BUDGET, plan.budget);
+        let budget = usual_run.map_or(plan.budget, long);
         Plan {
             pause: self.pause.unwrap_or(usual),
-            budget: self.budget.unwrap_or(plan.budget),
+            budget: self.budget.unwrap_or(budget),
             bound: self.bound.unwrap_or(plan.bound),
             ignored: self.ignore_first.unwrap_or(plan.ignored),
             linger: self.linger.unwrap_or(plan.linger),
@@ -80,6 +89,16 @@ impl PlanOptions {
             eager: self.eager || plan.eager,
             ..plan
         }
+    }
+
+    /// The same for experiments: a run in which the order does not come about must not take much longer than one that is left alone.
+    pub fn applied_quickly_to(&self, plan: Plan, median_run: Option<Duration>) -> Plan {
+        let patient = self.applied_to(plan, median_run);
+        let Some(median_run) = median_run else { return patient };
+        let quick = (2 * median_run).max(SHORTEST_QUICK_PAUSE).min(patient.pause);
+        let pause = self.pause.unwrap_or(quick);
+        let budget = self.budget.unwrap_or(patient.budget.min(pause * PAUSES_IN_BUDGET));
+        Plan { pause, budget, ..patient }
     }
 }
 

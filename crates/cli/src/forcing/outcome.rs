@@ -22,8 +22,10 @@ fn outcomes_in(folder: &Path) -> Result<Vec<(PathBuf, Outcome)>, Problem> {
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|extension| extension == "outcome") {
             let bytes = fs::read(&path).map_err(|error| cannot_read(&path, &error))?;
-            let outcome = Outcome::from_bytes(&bytes, &path.display().to_string())?;
-            outcomes.push((path, outcome));
+            if Outcome::has_begun(&bytes) {
+                let outcome = Outcome::from_bytes(&bytes, &path.display().to_string())?;
+                outcomes.push((path, outcome));
+            }
         }
     }
     Ok(outcomes)
@@ -42,4 +44,19 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Problem {
         .at("file", path.display())
         .why(error)
         .next("run it again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_was_killed_before_it_began_made_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("1-0.outcome"), []).unwrap();
+        fs::write(folder.path().join("2-0.outcome"), [0; 4096]).unwrap();
+        assert!(outcomes_in(folder.path()).unwrap().is_empty());
+        fs::write(folder.path().join("3-0.outcome"), [7; 4096]).unwrap();
+        assert!(outcomes_in(folder.path()).is_err(), "this one is damaged");
+    }
 }

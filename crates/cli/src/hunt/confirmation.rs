@@ -5,14 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use unpick_findings::Findings;
+use unpick_findings::{Findings, OpenUnit};
 use unpick_problem::Problem;
+use unpick_run_store::Store;
 use unpick_runner::Invocation;
 
-use crate::conclude::{options_of, reconstructed, reranked};
-use crate::confirm::{Failures, HuntEvidence, Rerank, Trying, USUAL_RUNS, baseline_of};
+use crate::conclude::{AsBefore, reconstructed};
+use crate::confirm::{HuntEvidence, Trying, USUAL_RUNS};
 use crate::forcing::{Forcing, Hunted, PlanOptions};
 use crate::hunt::course::Course;
+use crate::hunt::open_units::open_units;
 
 const MAX_TIME: Duration = Duration::from_secs(90);
 /// Where no time was given, and the hunt was short.
@@ -21,6 +23,8 @@ const LEAST_TIME: Duration = Duration::from_secs(10);
 const SHARE: u32 = 4;
 /// One run may use so much of the time, and must usually need no more than half of that.
 const SHARE_OF_RUN: u32 = 4;
+/// For reading the runs of the hunt once more, to count torn units.
+const SHARE_OF_COUNTING: u32 = 8;
 
 /// How long findings are tried: what is left of the time that was given, or a share of what the hunt took.
 pub fn time(left: Option<Duration>, hunted: Duration) -> Duration {
@@ -53,19 +57,13 @@ impl Confirmation {
             return Ok(());
         };
         let most = self.time / SHARE_OF_RUN;
-        let formula = findings.formula.clone();
+        let before = AsBefore::of(findings);
         let until = Instant::now() + self.time;
         let forcing = Forcing::of_hunt(store.folder(), &hunted, invocation, most)?;
         let forcing = forcing.ending_at(Some(until));
-        let options = options_of(&runs)?;
-        let rank = |experiments: &[_]| {
-            reranked(store, &runs, experiments, options.unwrap_or_default(), &formula)
-        };
-        let evidence = HuntEvidence {
-            rerank: options.map(|options| Rerank { options, rank: &rank }),
-            failures: Failures::of_runs(&runs),
-            baseline: baseline_of(&runs),
-        };
+        let units = self.open_units(findings, store, &forcing, &hunted);
+        let counted_until = Instant::now() + self.time / SHARE_OF_COUNTING;
+        let evidence = HuntEvidence::of(store, &runs, &before).with_units(&units, counted_until);
         let trying = Trying {
             forcing: &forcing,
             store: store.folder(),
@@ -79,6 +77,24 @@ impl Confirmation {
         trying.try_all(findings)?;
         *findings = reconstructed(store, &runs, findings.clone())?;
         Ok(())
+    }
+
+    /// What goes wrong here takes nothing from the experiments on what the runs say.
+    fn open_units(
+        &self,
+        findings: &Findings,
+        store: &Store,
+        forcing: &Forcing,
+        hunted: &Hunted,
+    ) -> Vec<OpenUnit> {
+        let usual_run = hunted.longest_pass.unwrap_or_default();
+        if findings.are_all_hangs_explained() || hunted.has_own_folder() {
+            return Vec::new();
+        }
+        open_units(store, forcing, usual_run, self.time).unwrap_or_else(|problem| {
+            eprintln!("unpick: no race detector was asked: {}", problem.in_one_line());
+            Vec::new()
+        })
     }
 
     fn is_quick_enough(&self, hunted: &Hunted) -> bool {

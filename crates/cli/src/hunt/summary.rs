@@ -55,7 +55,8 @@ impl Outcome {
 
 /// How many forced orders the program failed under.
 fn orders_that_failed(findings: Option<&Findings>) -> u32 {
-    findings.and_then(|findings| findings.active.as_ref()).map_or(0, |active| active.failed)
+    let active = findings.and_then(|findings| findings.active.as_ref());
+    active.map_or(0, |active| active.failed + active.shown_failed() as u32)
 }
 
 /// What to say below the findings; `again` are the options that a further hunt needs as well.
@@ -164,6 +165,13 @@ fn tried_orders(active: &Active, program: &str, again: &str) -> Vec<String> {
         "of {} that no run had, {tried} were tried: {reached} came about, {failed} made it fail; {remaining} remain",
         quantities::counted(u64::from(tried + remaining), "order")
     )];
+    if !active.shown.is_empty() {
+        lines.push(format!(
+            "of orders that passing runs had, {} were forced between other threads: {} made it fail",
+            active.shown.len(),
+            active.shown_failed()
+        ));
+    }
     if *remaining > 0 {
         lines.push(format!("try the rest: unpick hunt{again} --resume --active {program}"));
     }

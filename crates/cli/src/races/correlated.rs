@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 use unpick_analyses::races::{CorrelationSource, NamedRule};
@@ -41,6 +42,11 @@ impl Correlated {
 
     pub fn by_sources(store: &Path, quiet: bool) -> Correlated {
         Correlated::BySources { of: OfProgram::new(store, quiet), rules: Vec::new() }
+    }
+
+    /// The same, if reading the sources takes no longer than this.
+    pub fn by_sources_within(store: &Path, time: Duration) -> Correlated {
+        Correlated::BySources { of: OfProgram::within(store, time), rules: Vec::new() }
     }
 
     /// To be told of each recording before it is looked at.

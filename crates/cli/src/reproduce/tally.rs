@@ -6,9 +6,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use unpick_events::Label;
 use unpick_problem::Problem;
-use unpick_reproduce::{Mode, Outcome, Plan, Prevention, why_never_hit};
+use unpick_reproduce::{Mode, Outcome, Over, Plan, Prevention, why_never_hit};
 
-use crate::forcing::ForcedRun;
+use crate::forcing::{ForcedRun, Forcing};
 
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -31,6 +31,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// One more run. False: the user wants no more, or none can be made.
+    pub fn run_once(&mut self, forcing: &Forcing, plan: Option<&Plan>) -> Result<bool, Problem> {
+        if forcing.is_stopped() {
+            return Ok(false);
+        }
+        let Some(run) = forcing.run(plan)? else { return Ok(false) };
+        self.add(&run, plan)?;
+        Ok(true)
+    }
+
     pub fn add(&mut self, run: &ForcedRun, plan: Option<&Plan>) -> Result<(), Problem> {
         self.runs += 1;
         if run.label == Label::Unusable {
@@ -167,6 +177,7 @@ impl Tally {
             "meet": plan.meet,
             "eager": plan.eager,
             "undisturbed": plan.undisturbed,
+            "window": plan.window,
             "early": plan.early,
             "held_back": plan.held_back,
             "left_alone": alone.map(|alone| json!({
@@ -189,8 +200,8 @@ pub fn is_reached(plan: &Plan, run: &ForcedRun) -> bool {
 fn is_hit(plan: &Plan, outcome: &Outcome) -> bool {
     match plan.mode {
         Mode::Force => outcome.hits > 0,
-        // The order itself must not have come about beside it.
-        _ => outcome.inverse_hits > 0 && outcome.hits == 0,
+        // The order itself must not have come about beside it, nor after the last thread was held.
+        _ => outcome.inverse_hits > 0 && outcome.hits == 0 && outcome.over != Some(Over::Budget),
     }
 }
 

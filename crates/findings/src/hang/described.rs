@@ -86,7 +86,7 @@ fn of_wait(wait: &Wait, places: &Places<'_>) -> HangWait {
 }
 
 /// Objects that are waited for are named as locks are.
-fn object(memory: &ExampleMemory, kind: &str) -> ExampleLock {
+pub(super) fn object(memory: &ExampleMemory, kind: &str) -> ExampleLock {
     let memory = memory.clone();
     let (kind, stack) = (kind.to_owned(), Vec::new());
     ExampleLock { memory, kind, shared: false, site: 0, stack, acquisition: None }

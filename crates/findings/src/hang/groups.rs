@@ -10,6 +10,7 @@ use super::{Hang, HangProcess, HangThread, LostDeed, WaitedFor};
 use crate::confirmed::Confirmed;
 use crate::finding::{Findings, Runs, SCHEMA};
 use crate::names::Frame;
+use crate::packages::Packages;
 
 /// Failing runs that hung in the same places for the same reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +115,7 @@ impl Findings {
             hangs,
             active: None,
             reconstructions: Vec::new(),
+            packages: Packages::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use unpick_analyses::hang as analysed;
 
+use super::described::object;
 use super::sentence::place;
 use super::{HangProcess, HangThread};
 use crate::finding::{CodePlace, HeldLock};
@@ -29,8 +30,22 @@ pub struct LostStep {
     pub calls: Vec<CodePlace>,
     /// Which of `calls` is shown, because `code` is inside a library of the language; none: `code` itself.
     pub shown_call: Option<usize>,
-    /// The condition's mutex, where the thread took it before; none: that is the step itself, or is not known.
+    /// The condition's mutex, where the thread took it before; none: that is the step itself, or is not known. Of a test, a write and the
+    /// wait that follows: the outermost lock by which the thread came there.
     pub lock: Option<HeldLock>,
+    /// Of a test and a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<LostVariable>,
+}
+
+/// What a thread tested before it waited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostVariable {
+    /// What the program calls it.
+    pub name: Option<String>,
+    pub bytes: u64,
+    /// How many bytes behind the condition it is, if both are parts of one object.
+    pub behind_condition: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,6 +57,10 @@ pub enum LostDeed {
     Locks,
     /// It notified those who wait, all or one.
     Notifies,
+    /// It read a variable, to find out whether to wait.
+    Tests,
+    /// It wrote that variable.
+    Writes,
 }
 
 pub fn lost(lost: &analysed::LostNotification, places: &Places<'_>) -> LostNotification {
@@ -58,12 +77,19 @@ fn of_step(step: &analysed::LostStep, places: &Places<'_>) -> LostStep {
             analysed::Deed::Waits => LostDeed::Waits,
             analysed::Deed::Locks => LostDeed::Locks,
             analysed::Deed::Notifies => LostDeed::Notifies,
+            analysed::Deed::Tests => LostDeed::Tests,
+            analysed::Deed::Writes => LostDeed::Writes,
         },
         frame: own.map(|site| places.place(site).frame).unwrap_or_default(),
         code: at.site.map(|site| places.code_place(site)),
         calls: places.calls(&at.stack),
         shown_call: at.site.and_then(|site| places.shown_call(site, &at.stack)),
         lock: step.lock.as_ref().map(|lock| places.lock(lock)),
+        variable: step.variable.as_ref().map(|variable| LostVariable {
+            name: places.names.lock(&object(&variable.memory, "variable"), places.code),
+            bytes: variable.bytes,
+            behind_condition: variable.behind_condition,
+        }),
     }
 }
 
@@ -72,6 +98,11 @@ fn of_step(step: &analysed::LostStep, places: &Places<'_>) -> LostStep {
 pub fn sentence(process: &HangProcess) -> Option<String> {
     let lost = process.lost.as_ref()?;
     let waiting = process.threads.iter().find(|thread| thread.thread == lost.thread)?;
+    if let [test, write, ..] = &lost.steps[..]
+        && test.deed == LostDeed::Tests
+    {
+        return Some(of_stale_test(waiting, test, write, lost.notification()));
+    }
     let how = match &lost.steps[..] {
         [_, other, notifier] if notifier.deed == LostDeed::Locks => {
             let mutex = mutex_of(waiting);
@@ -90,6 +121,46 @@ pub fn sentence(process: &HangProcess) -> Option<String> {
     };
     let waits = super::sentence::does(waiting);
     Some(format!("thread {} {waits}{how}: a lost notification", lost.thread))
+}
+
+/// `thread 1 tested pending at pool.c:92; thread 4 wrote it at pool.c:55 and notified at pool.c:56, before thread 1 waits for condition idle at
+/// pool.c:93: a lost notification`.
+fn of_stale_test(
+    waiting: &HangThread,
+    test: &LostStep,
+    write: &LostStep,
+    notified: Option<&LostStep>,
+) -> String {
+    let name = test.variable.as_ref().and_then(|variable| variable.name.as_deref());
+    let variable = name.map_or("a variable", super::sentence::without_origin);
+    let (tested, wrote, waits) = (at(test), at(write), super::sentence::does(waiting));
+    let notified = match notified {
+        Some(notify) => format!(" and notified{}", at(notify)),
+        None => String::new(),
+    };
+    format!(
+        "thread {} {waits}; it had tested {variable}{tested}, then thread {} wrote it{wrote}{notified}, before it waited: a lost notification",
+        test.thread, write.thread
+    )
+}
+
+impl LostNotification {
+    /// What was lost, if anybody notified.
+    pub fn notification(&self) -> Option<&LostStep> {
+        self.step(LostDeed::Notifies)
+    }
+
+    /// The first step of this kind.
+    pub fn step(&self, deed: LostDeed) -> Option<&LostStep> {
+        self.steps.iter().find(|step| step.deed == deed)
+    }
+
+    /// The steps that are forced: a write that a notification follows is not one by itself.
+    pub fn forced_steps(&self) -> impl Iterator<Item = &LostStep> {
+        let is_notified = self.notification().is_some();
+        let is_forced = move |step: &&LostStep| step.deed != LostDeed::Writes || !is_notified;
+        self.steps.iter().filter(is_forced)
+    }
 }
 
 fn mutex_of(waiting: &HangThread) -> String {
@@ -115,7 +186,7 @@ mod tests {
 
     fn step(thread: u16, deed: LostDeed, line: u32) -> LostStep {
         let (code, calls, shown_call, lock) = (None, Vec::new(), None, None);
-        LostStep { thread, deed, frame: frame(line), code, calls, shown_call, lock }
+        LostStep { thread, deed, frame: frame(line), code, calls, shown_call, lock, variable: None }
     }
 
     fn told(steps: Vec<LostStep>) -> Option<String> {
@@ -137,6 +208,29 @@ mod tests {
             told(steps).unwrap(),
             "thread 3 waits for condition changed at log.c:9; thread 1 took lock at log.c:5, before thread 2 did at log.c:7, \
              which then notified nobody: a lost notification"
+        );
+    }
+
+    #[test]
+    fn a_test_that_was_out_of_date_is_told_with_what_made_it_so() {
+        let variable = LostVariable {
+            name: Some("log.full (static in main)".to_owned()),
+            bytes: 4,
+            behind_condition: None,
+        };
+        let test = LostStep { variable: Some(variable), ..step(3, LostDeed::Tests, 8) };
+        let write = step(2, LostDeed::Writes, 4);
+        let wait = step(3, LostDeed::Waits, 9);
+        let notify = step(2, LostDeed::Notifies, 5);
+        assert_eq!(
+            told(vec![test.clone(), write.clone(), notify, wait.clone()]).unwrap(),
+            "thread 3 waits for condition changed at log.c:9; it had tested log.full at log.c:8, then thread 2 wrote it at log.c:4 \
+             and notified at log.c:5, before it waited: a lost notification"
+        );
+        assert_eq!(
+            told(vec![test, write, wait]).unwrap(),
+            "thread 3 waits for condition changed at log.c:9; it had tested log.full at log.c:8, then thread 2 wrote it at log.c:4, \
+             before it waited: a lost notification"
         );
     }
 

@@ -112,16 +112,16 @@ impl RaceFinding {
 }
 
 /// A way to tear a unit.
-struct TornWay<'a> {
+pub(super) struct TornWay<'a> {
     /// In the order of the program.
-    unit: [&'a FindingAccess; 2],
+    pub unit: [&'a FindingAccess; 2],
     /// The half that the other thread is in conflict with.
     own: &'a FindingAccess,
-    remote: &'a FindingAccess,
+    pub remote: &'a FindingAccess,
 }
 
 impl<'a> TornWay<'a> {
-    fn of(way: &'a [FindingAccess]) -> Option<TornWay<'a>> {
+    pub fn of(way: &'a [FindingAccess]) -> Option<TornWay<'a>> {
         let [own, remote, left_out] = way else { return None };
         let unit = if own.order <= left_out.order { [own, left_out] } else { [left_out, own] };
         Some(TornWay { unit, own, remote })

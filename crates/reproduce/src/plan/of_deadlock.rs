@@ -5,14 +5,14 @@ use unpick_problem::Problem;
 
 use super::gates::{Reached, place};
 use super::of_finding::{nowhere, shown_place};
-use super::of_lost::steps_of_lost;
-use super::{Operand, Plan, PlanPlace, PlanStep, Purpose};
+use super::of_lost::plan_of_lost;
+use super::{Plan, PlanPlace, PlanStep, Purpose};
 
 impl Plan {
     /// Forces what made a run hang: a deadlock, or the loss of a notification.
     pub fn of_hang(hang: &Hang) -> Result<Plan, Problem> {
         match hang.lost_notification() {
-            Some(lost) if !hang.deadlock => Ok(Plan::forcing(steps_of_lost(lost)?)),
+            Some(lost) if !hang.deadlock => plan_of_lost(lost),
             _ => Plan::of_deadlock(hang),
         }
     }
@@ -43,19 +43,13 @@ fn step(circle: &[&HangThread], at: usize) -> Result<PlanStep, Problem> {
     let held = lock_of_circle(&thread.holds, waiting_for_it);
     let gate = held.and_then(|lock| Reached::of_lock(lock).place_apart_from(&reached_wait(thread)));
     let shown = format!("wait{}", shown_place(&thread.frame));
+    let role = u8::try_from(at + 1).map_err(|_| too_many(circle.len()))?;
+    let at = place_of_wait(thread, held).ok_or_else(|| nowhere(&shown))?;
     Ok(PlanStep {
-        role: u8::try_from(at + 1).map_err(|_| too_many(circle.len()))?,
         purpose: Purpose::Meeting,
-        places: vec![place_of_wait(thread, held).ok_or_else(|| nowhere(&shown))?],
         must_hold: gate.is_some() && held.is_some_and(is_followed),
         gates: gate.into_iter().collect(),
-        exits: Vec::new(),
-        variable: None,
-        operand: Operand::Unknown,
-        bytes: 0,
-        is_write: false,
-        calls: Vec::new(),
-        shown,
+        ..PlanStep::of_call(role, at, shown)
     })
 }
 

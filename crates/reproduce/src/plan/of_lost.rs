@@ -5,30 +5,28 @@ use unpick_problem::Problem;
 
 use super::gates::{Reached, place};
 use super::of_finding::{nowhere, shown_place};
-use super::{Operand, PlanPlace, PlanStep, Purpose};
+use super::of_stale_test::plan_of_stale_test;
+use super::{Plan, PlanPlace, PlanStep};
+
+/// Forces the loss of a notification.
+pub fn plan_of_lost(lost: &LostNotification) -> Result<Plan, Problem> {
+    match plan_of_stale_test(lost)? {
+        Some(plan) => Ok(plan),
+        None => Ok(Plan::forcing(steps_of_lost(lost)?)),
+    }
+}
 
 /// One step per deed. Threads are numbered in the order of their first steps.
-pub fn steps_of_lost(lost: &LostNotification) -> Result<Vec<PlanStep>, Problem> {
+fn steps_of_lost(lost: &LostNotification) -> Result<Vec<PlanStep>, Problem> {
     (0..lost.steps.len()).map(|at| step(&lost.steps, at)).collect()
 }
 
 fn step(steps: &[LostStep], at: usize) -> Result<PlanStep, Problem> {
     let step = &steps[at];
     let shown = shown(step);
-    Ok(PlanStep {
-        role: role(steps, step.thread),
-        purpose: Purpose::Step,
-        places: vec![place_of(steps, at).ok_or_else(|| nowhere(&shown))?],
-        gates: gate(steps, step).into_iter().collect(),
-        must_hold: false,
-        exits: Vec::new(),
-        variable: None,
-        operand: Operand::Unknown,
-        bytes: 0,
-        is_write: false,
-        calls: Vec::new(),
-        shown,
-    })
+    let at = place_of(steps, at).ok_or_else(|| nowhere(&shown))?;
+    let gates = gate(steps, step).into_iter().collect();
+    Ok(PlanStep { gates, ..PlanStep::of_call(role(steps, step.thread), at, shown) })
 }
 
 fn role(steps: &[LostStep], thread: u16) -> u8 {
@@ -63,7 +61,14 @@ fn place_of(steps: &[LostStep], at: usize) -> Option<PlanPlace> {
     place(code, calls, alike.max().unwrap_or(0))
 }
 
-fn reached(step: &LostStep) -> Reached<'_> {
+/// Where the user calls what waits or notifies.
+pub fn own_place(step: &LostStep) -> Option<PlanPlace> {
+    let reached = reached(step);
+    let (code, calls) = reached.own_call()?;
+    place(code, calls, 0)
+}
+
+pub fn reached(step: &LostStep) -> Reached<'_> {
     let LostStep { calls, shown_call, frame, .. } = step;
     Reached { code: step.code.as_ref(), calls, shown_call: *shown_call, frame }
 }
@@ -73,6 +78,8 @@ fn shown(step: &LostStep) -> String {
         LostDeed::Waits => "wait",
         LostDeed::Locks => "lock",
         LostDeed::Notifies => "notify",
+        LostDeed::Tests => "test",
+        LostDeed::Writes => "write",
     };
     format!("{deed}{}", shown_place(&step.frame))
 }

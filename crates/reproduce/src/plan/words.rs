@@ -60,6 +60,8 @@ impl Plan {
         words[header::MEET] = u64::from(self.meet);
         words[header::EAGER] = u64::from(self.eager);
         words[header::UNDISTURBED] = u64::from(self.undisturbed);
+        words[header::WINDOW] = u64::from(self.window);
+        words[header::WITHIN_CALLS] = u64::from(self.within_calls);
         words
     }
 
@@ -125,6 +127,7 @@ fn words_of_place(
     words[place::BYTES] = step.bytes.max(1);
     words[place::CALLS] = at.calls.len() as u64;
     words[place::HOLDS] = u64::from(step.must_hold && !is_lock && !step.gates.is_empty());
+    words[place::READS] = u64::from(!step.is_write && step.variable.is_some());
     for (slot, call) in words[place::FIRST_CALL..].chunks_exact_mut(2).zip(&at.calls) {
         slot.copy_from_slice(&[number_of(call), call.offset]);
     }

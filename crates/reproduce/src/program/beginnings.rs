@@ -14,19 +14,33 @@ use std::sync::Arc;
 
 use unpick_symbols::{Frame, Place};
 
-use crate::plan::{CallPlace, Plan, PlanPlace, PlanStep, Purpose};
+use crate::plan::{CallPlace, Plan, PlanPlace, PlanStep};
 
 use super::Program;
 
 impl Plan {
     /// The plan with gates where the functions of steps begin. None: it knows a gate for each step, or none can be found.
     pub fn with_early_gates(&self, program: &Program) -> Option<Plan> {
+        self.with_gates_at_entries(program, |step| step.gates.is_empty())
+    }
+
+    /// The same with gates of that kind also in place of those at locks: between the two a function may do what matters.
+    pub fn with_gates_before_locks(&self, program: &Program) -> Option<Plan> {
+        self.with_gates_at_entries(program, |step| !step.gates.is_empty())
+    }
+
+    fn with_gates_at_entries(
+        &self,
+        program: &Program,
+        is_meant: impl Fn(&PlanStep) -> bool,
+    ) -> Option<Plan> {
         let mut early = Plan { early: true, ..self.clone() };
         for (at, step) in self.steps.iter().enumerate() {
-            let is_access = step.purpose == Purpose::Step && step.variable.is_some();
-            if is_access && step.gates.is_empty() {
-                let before = self.steps[..at].iter().rfind(|before| before.role == step.role);
-                early.steps[at].gates = beginning(step, before, program).into_iter().collect();
+            let before = self.steps[..at].iter().rfind(|before| before.role == step.role);
+            let gate =
+                (step.is_access() && is_meant(step)).then(|| beginning(step, before, program));
+            if let Some(gate) = gate.flatten() {
+                early.steps[at].gates = vec![gate];
             }
         }
         (early.steps != self.steps).then_some(early)
@@ -38,9 +52,8 @@ impl Plan {
         let mut held_back = Plan { held_back: true, ..self.clone() };
         let of_first = self.steps.first().and_then(|first| start_of_role(first, self, program));
         for (at, step) in self.steps.iter().enumerate().skip(1) {
-            let is_access = step.purpose == Purpose::Step && step.variable.is_some();
             let comes_in = self.steps[..at].iter().all(|before| before.role != step.role);
-            if is_access && comes_in {
+            if step.is_access() && comes_in {
                 let start = start_of_role(step, self, program).filter(|_| of_first.is_some());
                 let own = start.filter(|start| Some(start) != of_first.as_ref());
                 held_back.steps[at].gates.extend(own);
@@ -73,24 +86,24 @@ fn known_calls<'s>(step: &PlanStep, steps: &'s [PlanStep], program: &Program) ->
 
 /// A function that a step is part of: as compiled, or inlined into one that is.
 #[derive(Clone, Copy)]
-struct Level<'w> {
+pub struct Level<'w> {
     /// A call of that function's code: the step itself, or one that led there.
-    inside: &'w CallPlace,
+    pub inside: &'w CallPlace,
     function: &'w str,
     /// The calls that were inlined around it, up to the compiled function.
-    around: &'w [Frame],
+    pub around: &'w [Frame],
     /// The calls that led to the compiled function, as far as known.
     outer: &'w [CallPlace],
 }
 
 impl Level<'_> {
-    fn is_same_as(&self, other: &Level<'_>) -> bool {
+    pub fn is_same_as(&self, other: &Level<'_>) -> bool {
         let mut both = self.outer.iter().zip(other.outer);
         (self.function, self.around) == (other.function, other.around)
             && both.all(|(one, other)| one == other)
     }
 
-    fn has(&self, place: &Place) -> bool {
+    pub fn has(&self, place: &Place) -> bool {
         let Some(at) = place.frames.len().checked_sub(self.around.len() + 1) else { return false };
         place.frames[at].function.as_deref() == Some(self.function)
             && place.frames[at + 1..] == *self.around
@@ -98,13 +111,13 @@ impl Level<'_> {
 }
 
 /// The way of a step into the code, from the inside out.
-struct Way<'s> {
+pub struct Way<'s> {
     calls: Vec<(&'s CallPlace, Arc<Place>)>,
     outer: &'s [CallPlace],
 }
 
 impl<'s> Way<'s> {
-    fn of(step: &'s PlanStep, program: &Program) -> Option<Way<'s>> {
+    pub fn of(step: &'s PlanStep, program: &Program) -> Option<Way<'s>> {
         let at = &step.places.first()?.at;
         let known = [at].into_iter().chain(&step.calls).map_while(|call| {
             let module = program.module_of(call)?;
@@ -114,7 +127,7 @@ impl<'s> Way<'s> {
     }
 
     /// All functions, from the innermost of the user's on.
-    fn levels(&self) -> Vec<Level<'_>> {
+    pub fn levels(&self) -> Vec<Level<'_>> {
         let calls = self.calls.iter().enumerate();
         let all = calls.flat_map(|(depth, (inside, place))| self.levels_of(depth, inside, place));
         all.skip(self.library_levels()).collect()

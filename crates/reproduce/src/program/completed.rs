@@ -18,7 +18,8 @@ impl Plan {
     #[must_use]
     pub fn completed(&self, program: &Program) -> Plan {
         let steps = self.steps.iter().map(|step| completed(step, program)).collect();
-        Plan { steps, ..self.clone() }
+        let written = self.written.as_ref().map(|step| completed(step, program));
+        Plan { steps, written, ..self.clone() }
     }
 
     /// The plan with all copies that the compiler made of its places. What was found by its source needs it not: the source says
@@ -54,6 +55,10 @@ fn operand(step: &PlanStep, program: &Program) -> Operand {
     let Some(callee) = callee.filter(|_| is_access) else {
         return step.operand;
     };
+    // A system call has its number in front: where the library that makes it is inlined.
+    if callee == "syscall" {
+        return Operand::Unknown;
+    }
     match operand_of(&callee, step.is_write) {
         // What frees is not always known by its name, but has the address in front.
         Operand::Unknown if step.is_write => step.operand,

@@ -115,7 +115,7 @@ impl Reproducer {
         let other = self.steps.iter().position(|step| !DEEDS.contains(&step.kind));
         if let Some(at) = other {
             return Err(format!(
-                "step {}: on the way to a lost notification every step is a `wait`, a `lock` or a `notify`",
+                "step {}: on the way to a lost notification every step is a `wait`, a `lock`, a `notify`, or a `read` or `write` of what is tested",
                 at + 1
             ));
         }
@@ -125,7 +125,8 @@ impl Reproducer {
 }
 
 /// What threads can do on the way to a lost notification.
-const DEEDS: [StepKind; 3] = [StepKind::Wait, StepKind::Lock, StepKind::Notify];
+const DEEDS: [StepKind; 5] =
+    [StepKind::Wait, StepKind::Lock, StepKind::Notify, StepKind::Read, StepKind::Write];
 
 fn is_as(step: &ReproducerStep, wanted: &PatternStep) -> bool {
     match step.kind {

@@ -8,8 +8,8 @@ use unpick_problem::Problem;
 use crate::plan::{CallPlace, Operand, Plan, PlanPlace, PlanStep, Purpose};
 use crate::program::{LockWay, Program};
 
-use super::search::{Found, FoundCall, Need, need_of, search};
-use super::{DEADLOCK, Reproducer, ReproducerStep, SourcePlace, StepKind};
+use super::search::{Found, FoundCall, Need, need_of, need_of_gate, search};
+use super::{DEADLOCK, LOST_NOTIFICATION, Reproducer, ReproducerStep, SourcePlace, StepKind};
 
 /// More ways to a place than this are not told apart.
 const MOST_WAYS: usize = 8;
@@ -29,7 +29,8 @@ impl Reproducer {
         let mut matching = Matching { program, is_deadlock, changes: Vec::new() };
         let mut steps = Vec::new();
         for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| !step.with_previous) {
-            let variable = self.pattern_steps().map(|pattern| pattern[at].variable);
+            let of_pattern = self.pattern_steps().map(|pattern| pattern[at].variable);
+            let variable = of_pattern.or_else(|| self.tested_variable(step));
             steps.push(matching.step(step, at + 1, variable)?);
         }
         let plan = Plan {
@@ -42,6 +43,8 @@ impl Reproducer {
             meet: self.meet,
             eager: self.eager,
             undisturbed: self.undisturbed,
+            window: self.window,
+            within_calls: self.within_calls,
             ..Plan::forcing(steps)
         };
         let plan = plan.completed(program);
@@ -49,6 +52,14 @@ impl Reproducer {
         let plan = early.unwrap_or(plan);
         let held_back = self.held_back.then(|| plan.held_back(program)).flatten();
         Ok(Matched { plan: held_back.unwrap_or(plan), changes: matching.changes })
+    }
+
+    /// Of a lost wakeup: who tests and who notifies do so for the same variable.
+    fn tested_variable(&self, step: &ReproducerStep) -> Option<u8> {
+        let is_test = |step: &ReproducerStep| step.kind == StepKind::Read;
+        let is_tested = self.pattern == LOST_NOTIFICATION && self.steps.iter().any(is_test);
+        let is_of_it = is_test(step) || matches!(step.kind, StepKind::Write | StepKind::Notify);
+        (is_tested && is_of_it).then_some(0)
     }
 }
 
@@ -73,20 +84,24 @@ impl<'p> Matching<'p> {
         let need = need_of(step.kind, step.bytes.into(), self.is_deadlock);
         let (found, ways) = self.found(&step.at, need).map_err(missing)?;
         self.tell(&format!("step {number}"), &found);
-        let gates = self.gates(step.gate_or_holding(), number);
+        let gates = self.gates(step, number);
         Ok(PlanStep {
             role: step.role,
             purpose: if self.is_deadlock { Purpose::Meeting } else { Purpose::Step },
-            places: places(&step.at, &found, &ways),
+            places: places(&step.at, step.kind, &found, &ways),
             // Without knowing the lock nobody can say who holds it.
             must_hold: step.holding.is_some() && !gates.is_empty(),
             gates,
             exits: Vec::new(),
             variable,
             // The completed plan knows it.
-            operand: if step.kind == StepKind::Free { Operand::First } else { Operand::Unknown },
+            operand: match step.kind {
+                StepKind::Free => Operand::First,
+                StepKind::Notify if step.at.distance.is_some() => Operand::First,
+                _ => Operand::Unknown,
+            },
             bytes: step.bytes.into(),
-            is_write: matches!(step.kind, StepKind::Write | StepKind::Free),
+            is_write: matches!(step.kind, StepKind::Write | StepKind::Free | StepKind::Notify),
             calls: Vec::new(),
             shown: shown(step),
         })
@@ -97,12 +112,12 @@ impl<'p> Matching<'p> {
     }
 
     /// Where there is no gate any more, the thread waits at the step itself.
-    fn gates(&mut self, gate: Option<&SourcePlace>, number: usize) -> Vec<PlanPlace> {
-        let Some(gate) = gate else { return Vec::new() };
-        match self.found(gate, Need::Lock) {
+    fn gates(&mut self, step: &ReproducerStep, number: usize) -> Vec<PlanPlace> {
+        let Some(gate) = step.gate_or_holding() else { return Vec::new() };
+        match self.found(gate, need_of_gate(step.kind, step.bytes.into(), gate.distance)) {
             Ok((found, ways)) => {
                 self.tell(&format!("gate of step {number}"), &found);
-                places(gate, &found, &ways)
+                places(gate, step.kind, &found, &ways)
             }
             Err(why) => {
                 let was = place_in_words(gate);
@@ -155,9 +170,18 @@ impl<'p> Matching<'p> {
     }
 }
 
-fn places(place: &SourcePlace, found: &Found<'_>, ways: &[Vec<CallPlace>]) -> Vec<PlanPlace> {
+fn places(
+    place: &SourcePlace,
+    kind: StepKind,
+    found: &Found<'_>,
+    ways: &[Vec<CallPlace>],
+) -> Vec<PlanPlace> {
     let of_call = |found: &FoundCall<'_>| {
         let starts = match place.distance {
+            // There is no lock: a condition is notified, or what its thread tests is written.
+            distance @ Some(_) if kind == StepKind::Notify => {
+                vec![PlanPlace { distance, ..plain(found) }]
+            }
             Some(distance) => with_lock_in_front(found, distance),
             None => vec![plain(found)],
         };

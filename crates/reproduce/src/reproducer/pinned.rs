@@ -11,7 +11,7 @@ use unpick_problem::Problem;
 use crate::plan::{CallPlace, Plan, PlanPlace, PlanStep, Purpose, is_with_previous, steps_of};
 use crate::program::Program;
 
-use super::search::{FoundCall, Need, need_of, search};
+use super::search::{FoundCall, Need, need_of, need_of_gate, search};
 use super::{
     DEADLOCK, LOST_NOTIFICATION, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep,
     SourcePlace, StepKind,
@@ -62,7 +62,10 @@ impl Reproducer {
         let pin = Pin { subject, program };
         let plan = Plan::of_hang(hang)?;
         let lost = hang.lost_notification().filter(|_| !hang.deadlock);
-        let kind = |at: usize| lost.map_or(StepKind::Wait, |lost| kind_of(lost.steps[at].deed));
+        let kinds: Vec<StepKind> = lost.map_or_else(Vec::new, |lost| {
+            lost.forced_steps().map(|step| kind_of(step.deed)).collect()
+        });
+        let kind = |at: usize| kinds.get(at).copied().unwrap_or(StepKind::Wait);
         let steps = plan.steps.iter().enumerate().map(|(at, step)| pin.step(step, kind(at)));
         let steps = steps.collect::<Result<Vec<_>, Problem>>()?;
         let pattern = if lost.is_some() { LOST_NOTIFICATION } else { DEADLOCK };
@@ -86,6 +89,8 @@ impl Reproducer {
             meet: plan.meet,
             eager: plan.eager,
             undisturbed: plan.undisturbed,
+            window: plan.window,
+            within_calls: plan.within_calls,
             early: plan.early,
             held_back: plan.held_back,
             ..self
@@ -104,6 +109,8 @@ fn kind_of(deed: LostDeed) -> StepKind {
         LostDeed::Waits => StepKind::Wait,
         LostDeed::Locks => StepKind::Lock,
         LostDeed::Notifies => StepKind::Notify,
+        LostDeed::Tests => StepKind::Read,
+        LostDeed::Writes => StepKind::Write,
     }
 }
 
@@ -148,6 +155,8 @@ impl Pin<'_> {
             meet: false,
             eager: false,
             undisturbed: false,
+            window: false,
+            within_calls: false,
             early: false,
             held_back: false,
             oracle: self.subject.oracle.clone(),
@@ -176,7 +185,8 @@ impl Pin<'_> {
         let first = |places: &[PlanPlace], need| {
             places.first().map(|place| self.place(place, need, &step.shown)).transpose()
         };
-        let (gate, holding) = match first(&step.gates, Need::Lock)? {
+        let distance = step.gates.first().and_then(|gate| gate.distance);
+        let (gate, holding) = match first(&step.gates, need_of_gate(kind, step.bytes, distance))? {
             lock if step.must_hold => (None, lock),
             lock => (lock, None),
         };

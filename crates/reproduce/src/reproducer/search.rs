@@ -33,6 +33,14 @@ pub fn need_of(kind: StepKind, bytes: u64, is_meeting: bool) -> Need {
     }
 }
 
+/// What the gate of a step needs: a lock, or of a notification the write of what was tested, which is the variable itself.
+pub fn need_of_gate(kind: StepKind, bytes: u64, distance: Option<i64>) -> Need {
+    match kind {
+        StepKind::Notify if distance == Some(0) => Need::Access { kind: StepKind::Write, bytes },
+        _ => Need::Lock,
+    }
+}
+
 /// Calls that were found, all of one line.
 #[derive(Default)]
 pub struct Found<'p> {

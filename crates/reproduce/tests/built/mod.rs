@@ -39,7 +39,7 @@ impl Built {
             let place = symbols.place(*site);
             place.line() == Some(line) && place.file() == file.to_str()
         };
-        sites.find(is_there).unwrap() - bias
+        sites.find(is_there).unwrap_or_else(|| panic!("no write at `{mark}`")) - bias
     }
 
     /// The same as a finding tells it.

@@ -72,6 +72,7 @@ pub fn finding(pattern: PatternId) -> Finding {
         missing_runs: 0,
         example_run: 6,
         cut_short: false,
+        in_failing_code: false,
         in_experiments: Default::default(),
         supporters: Vec::new(),
         further_supporters: 0,
@@ -144,6 +145,7 @@ pub fn deed(thread: u16, deed: LostDeed, at: u64) -> LostStep {
         calls: Vec::new(),
         shown_call: None,
         lock: None,
+        variable: None,
     }
 }
 

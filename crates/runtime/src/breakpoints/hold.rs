@@ -3,7 +3,7 @@
 mod visit;
 mod wait;
 
-use core::sync::atomic::{AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use unpick_events::schedule::{MOST_WORDS, Mode, VARIABLE, outcome};
 
 use super::order::{Answer, Order};
@@ -29,6 +29,9 @@ static WORDS: Shared<[u64; MOST_WORDS]> = Shared::new([0; MOST_WORDS]);
 
 /// Changes whenever a thread that waits may go on.
 static CHANGES: AtomicU32 = AtomicU32::new(0);
+/// The order came about as often as it shall. The last step of the last time may still be about to be made.
+static IS_BOUND_REACHED: AtomicBool = AtomicBool::new(false);
+
 /// Reads the schedule that the environment names, if it does. Places are armed as modules are seen.
 pub fn begin() {
     let name = VARIABLE.as_bytes();
@@ -89,6 +92,7 @@ pub fn module_is_there(bias: u64, range: arm::Range, is_it: impl Fn(bool, &[u8])
 /// In the child after a fork, and when the process is over: nobody is held any more.
 pub fn end_of_process_image() {
     ON.store(false, Release);
+    IS_BOUND_REACHED.store(false, Relaxed);
     delays::end();
     BOARD.free_after_fork();
     told::leave();
@@ -139,6 +143,7 @@ fn come(thread: &Thread, site: usize, arguments: &Arguments) {
     let visit = Visit { thread, site, arguments };
     visit.count();
     visit.note_lock();
+    visit.note_calls();
     if let Some(step) = thread.let_on.take()
         && visit.is_step(step)
     {
@@ -182,6 +187,7 @@ fn tell_counts(board: &Board, before: super::order::Counts) {
     wait::forget_vain_waits();
     let is_forced = board.plan.mode == Mode::Force;
     if is_forced && board.plan.bound != 0 && counts.hits >= board.plan.bound {
+        IS_BOUND_REACHED.store(true, Relaxed);
         is_over(BOUND_REACHED);
     }
 }
@@ -211,6 +217,31 @@ pub fn after_release() {
     }
 }
 
+/// The same of a lock of the system.
+#[inline]
+pub fn after_unlock() {
+    after_release();
+    if super::are_on()
+        && let Some(thread) = local::thread()
+    {
+        gives_lock_back(thread);
+    }
+}
+
+#[cold]
+fn gives_lock_back(thread: &Thread) {
+    let holds = |step| thread.standing.holds_for(step);
+    let is_out = with_board(|board| {
+        let before = board.order.counts;
+        let is_out = board.order.gives_lock_back(&board.plan, thread.number(), holds);
+        tell_counts(board, before);
+        is_out
+    });
+    if is_out == Some(true) {
+        wake_all();
+    }
+}
+
 #[cold]
 fn wait_for_turn(thread: &Thread, step: u8) {
     if thread.at_place.replace(true) {
@@ -233,14 +264,62 @@ fn wait_for_turn(thread: &Thread, step: u8) {
 /// The next event of a thread that has just passed a step: the step is made.
 #[cold]
 pub fn next_event(thread: &Thread) {
-    if super::are_on() {
+    if may_be_under_way() {
         with_board(|board| {
             let before = board.order.counts;
             board.order.event_of(&board.plan, thread.number(), now());
             tell_counts(board, before);
         });
         wake_all();
+        stay(thread, Wait::goes_on_aside, |board| {
+            board.order.is_followed_at_once(&board.plan, thread.number(), now())
+        });
     }
+}
+
+/// The thread is about to end. If it has made its steps, and the next one is about to be made, that comes first: who waits for
+/// the end of the thread shall not undo what it did.
+pub fn before_end_of_thread(thread: &Thread) {
+    if super::are_on() {
+        stay(thread, Wait::goes_on_aside, |board| {
+            board.order.is_followed(&board.plan, thread.number(), now())
+        });
+    }
+}
+
+/// The thread is about to end the process. An order that is under way gets the time to come about, once.
+pub fn before_exit(thread: &Thread) {
+    static HAS_WAITED: AtomicBool = AtomicBool::new(false);
+    if may_be_under_way() && !HAS_WAITED.swap(true, Relaxed) {
+        stay(thread, Wait::goes_on_at_exit, |board| {
+            board.order.is_under_way_without(&board.plan, thread.number(), now())
+        });
+    }
+}
+
+/// Whether there is an order that has begun and is not complete, as far as that can be told at a glance.
+fn may_be_under_way() -> bool {
+    super::are_on() || IS_BOUND_REACHED.load(Relaxed)
+}
+
+/// Keeps a thread that has no step to make while `must`, and as long as `goes_on` allows.
+fn stay<'a>(
+    thread: &'a Thread,
+    goes_on: impl Fn(&mut Wait<'a>, u32) -> Going,
+    must: impl Fn(&mut Board) -> bool,
+) {
+    if thread.at_place.replace(true) {
+        return;
+    }
+    let mut wait = Wait::new(thread);
+    loop {
+        let seen = CHANGES.load(Acquire);
+        if with_board(&must) != Some(true) || goes_on(&mut wait, seen) == Going::Free {
+            break;
+        }
+    }
+    wait.end();
+    thread.at_place.set(false);
 }
 
 /// The thread has ended.

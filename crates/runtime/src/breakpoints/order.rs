@@ -100,6 +100,14 @@ struct Making {
     since: u64,
 }
 
+/// The last step of an order is being made.
+#[derive(Debug, Clone, Copy)]
+struct Completing {
+    making: Making,
+    /// Who had a part in it.
+    roles: [Option<Who>; MOST_ROLES],
+}
+
 /// A thread that waits.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
@@ -109,11 +117,18 @@ struct Waiting {
     at_step: u8,
     /// It is its turn, but another has not come to where it shall be meanwhile.
     is_early: bool,
+    /// It goes on when nobody else can.
+    goes_last: bool,
 }
 
 impl Waiting {
-    const NOBODY: Waiting =
-        Waiting { who: NOBODY, for_bytes: Bytes::UNKNOWN, at_step: 0, is_early: false };
+    const NOBODY: Waiting = Waiting {
+        who: NOBODY,
+        for_bytes: Bytes::UNKNOWN,
+        at_step: 0,
+        is_early: false,
+        goes_last: false,
+    };
 }
 
 /// What a thread does that has waited long enough.
@@ -129,6 +144,8 @@ pub struct Order {
     /// The step that is due.
     next: u8,
     making: Option<Making>,
+    /// What came about last, until its last step is made.
+    completing: Option<Completing>,
     roles: [Option<Who>; MOST_ROLES],
     variables: [Option<Bytes>; MOST_VARIABLES],
     /// When the last step was made.
@@ -150,6 +167,8 @@ pub struct Order {
     is_free: bool,
     /// All that the thread that asks lacks is that another comes to its next step.
     is_early: bool,
+    /// The thread that asks goes on when nobody else can.
+    goes_last: bool,
     /// The lock that a thread with a role waited to take, since what is under way began; 0: none.
     guarded: u64,
     next_excuse: usize,
@@ -173,6 +192,7 @@ impl Order {
             counts: Counts { hits: 0, inverse_hits: 0 },
             next: 0,
             making: None,
+            completing: None,
             roles: [None; MOST_ROLES],
             variables: [None; MOST_VARIABLES],
             since: 0,
@@ -185,6 +205,7 @@ impl Order {
             first_asked: None,
             is_free: false,
             is_early: false,
+            goes_last: false,
             guarded: 0,
             next_excuse: 0,
             meetings: 0,
@@ -211,8 +232,10 @@ impl Order {
         let mut waiting = Waiting { who, ..Waiting::NOBODY };
         self.is_free = false;
         self.is_early = false;
+        self.goes_last = false;
         for arrival in arrivals {
             let judged = match plan.mode {
+                Mode::Force if plan.window => self.delay(plan, &arrival),
                 Mode::Force => self.force(plan, who, &arrival, now),
                 Mode::Serialise => self.serialise(plan, who, &arrival, now),
                 Mode::Reverse => self.reverse(plan, who, &arrival, now),
@@ -224,8 +247,9 @@ impl Order {
                 }
                 Answer::Wait { step } => {
                     answer = judged;
-                    let is_early = self.is_early;
-                    waiting = Waiting { who, for_bytes: arrival.bytes, at_step: step, is_early };
+                    let (is_early, goes_last) = (self.is_early, self.goes_last);
+                    let for_bytes = arrival.bytes;
+                    waiting = Waiting { who, for_bytes, at_step: step, is_early, goes_last };
                 }
                 Answer::Pass => {}
             }
@@ -238,16 +262,31 @@ impl Order {
         answer
     }
 
+    /// Without turns: who comes to a step that another thread's should come before waits as long as it may.
+    fn delay(&self, plan: &Plan, arrival: &Arrival<'_>) -> Answer {
+        match plan.is_in_window(arrival.entry) {
+            true => Answer::Wait { step: arrival.entry.step },
+            false => Answer::Pass,
+        }
+    }
+
     /// The next event of a thread has come: the step it was making is made.
     pub fn event_of(&mut self, plan: &Plan, who: Who, now: u64) {
         if self.making.is_some_and(|making| making.who == who) {
             self.settle(plan, now);
         }
+        if self.completing.is_some_and(|completing| completing.making.who == who) {
+            self.completing = None;
+        }
     }
 
     fn settle_by_time(&mut self, plan: &Plan, now: u64) {
-        if self.making.is_some_and(|making| now.saturating_sub(making.since) >= SETTLED) {
+        let is_long_ago = |making: Making| now.saturating_sub(making.since) >= SETTLED;
+        if self.making.is_some_and(is_long_ago) {
             self.settle(plan, now);
+        }
+        if self.completing.is_some_and(|completing| is_long_ago(completing.making)) {
+            self.completing = None;
         }
     }
 
@@ -279,6 +318,12 @@ impl Order {
         self.waiting.iter().filter(move |waiting| waiting.who != NOBODY && waiting.who != who)
     }
 
+    /// Of a thread that waits until nobody else can go on: whether somebody waits for it to go. None: it waits for something else.
+    pub fn goes_last(&self, who: Who) -> Option<bool> {
+        self.wait_of(who).filter(|wait| wait.goes_last)?;
+        Some(self.others_waiting(who).any(|wait| wait.at_step == 1))
+    }
+
     fn wait_of(&self, who: Who) -> Option<&Waiting> {
         self.waiting.iter().find(|waiting| waiting.who == who)
     }
@@ -286,6 +331,12 @@ impl Order {
     /// Whether a thread has a part in what is under way: it has made a step of its role.
     pub fn has_role(&self, who: Who) -> bool {
         self.roles.contains(&Some(who))
+    }
+
+    /// Whether what is under way still needs a step of a thread in this role.
+    pub fn needs(&self, plan: &Plan, who: Who, role: u8) -> bool {
+        let bound = self.roles.get(role as usize).copied().flatten();
+        bound == Some(who) && self.has_steps_left(plan, who)
     }
 
     /// Whether a thread that was let on from `step` still has to wait before it makes it.
@@ -311,6 +362,8 @@ impl Order {
         let wait = self.wait_of(who).copied().unwrap_or(Waiting::NOBODY);
         self.set_waiting(who, None);
         match plan.mode {
+            // It makes its step now, and waits again the next time.
+            Mode::Force if plan.window => {}
             Mode::Force if wait.is_early => {
                 self.hasty = Some(who);
                 return Afterwards::AsksAgain;
@@ -333,7 +386,7 @@ impl Order {
         Afterwards::GoesOn
     }
 
-    /// A thread that was let on has come to its step after all.
+    /// A thread that was let on has come to its step after all, or one has left the call in which it would make its next one.
     pub fn abandon(&mut self, plan: &Plan, who: Who, now: u64) {
         if self.has_role(who) {
             self.forget_first(plan);

@@ -25,6 +25,8 @@ pub struct Entry {
     pub call_count: u8,
     /// It counts only for a thread that holds a lock taken at a `Holding` place of the step.
     pub holds: bool,
+    /// The step only reads.
+    pub reads: bool,
     /// Of a delay plan: which arrival is delayed, from 1, and for how many nanoseconds; 0: none.
     pub arrival: u64,
     pub nanoseconds: u64,
@@ -53,6 +55,7 @@ impl Entry {
         calls: [NO_CALL; MOST_CALLS],
         call_count: 0,
         holds: false,
+        reads: false,
         arrival: 0,
         nanoseconds: 0,
     };
@@ -62,7 +65,7 @@ impl Entry {
     }
 
     /// Whether a thread can be at both at once.
-    fn may_be_with(&self, other: &Entry) -> bool {
+    pub fn may_be_with(&self, other: &Entry) -> bool {
         let lead_alike = self.calls().iter().zip(other.calls()).all(|(one, other)| one == other);
         (self.module, self.offset) == (other.module, other.offset) && lead_alike
     }
@@ -118,6 +121,10 @@ pub struct Plan {
     pub eager: bool,
     /// Who has no role keeps away from the lock that a role waits to take.
     pub undisturbed: bool,
+    /// No turns: steps that another thread's should come before wait for the pause.
+    pub window: bool,
+    /// A later step of a role does not count in the call of its first step made again.
+    pub within_calls: bool,
     pub steps: u8,
     entries: [Entry; MOST_PLACES],
     entry_count: u8,
@@ -140,6 +147,8 @@ impl Plan {
         meet: false,
         eager: false,
         undisturbed: false,
+        window: false,
+        within_calls: false,
         steps: 0,
         entries: [Entry::NONE; MOST_PLACES],
         entry_count: 0,
@@ -195,10 +204,23 @@ impl Plan {
         self.role(entry.role).is_some_and(|role| role.first == entry.step)
     }
 
+    /// Whether a step counts only in the call of the first step of its role, or on the way out of that.
+    pub fn is_later_in_call(&self, entry: &Entry) -> bool {
+        self.within_calls && !self.is_first_of_role(entry)
+    }
+
     /// Whether a role waits here before all it does.
     pub fn is_entrance(&self, entry: &Entry) -> bool {
         let Some(role) = self.role(entry.role) else { return false };
         role.first == entry.step && (entry.purpose == Purpose::Gate) == role.has_gate
+    }
+
+    /// Whether a step that another thread's should come before is made here, or a thread waits here to make it.
+    pub fn is_in_window(&self, entry: &Entry) -> bool {
+        let is_last = self.steps == 2 && entry.step == 1;
+        let is_before = matches!(entry.purpose, Purpose::Step | Purpose::Gate)
+            && (entry.purpose == Purpose::Gate) == self.has_gate(entry.step);
+        is_before && (is_last || !self.is_first_of_role(entry))
     }
 
     /// Whether a thread may have to wait here. Where a lock is taken for a meeting it does if the meeting goes by rounds: none begins
@@ -229,6 +251,8 @@ impl Plan {
         self.linger = head[header::LINGER];
         self.eager = head[header::EAGER] != 0;
         self.undisturbed = head[header::UNDISTURBED] != 0;
+        self.window = head[header::WINDOW] != 0;
+        self.within_calls = head[header::WITHIN_CALLS] != 0 && self.mode == Mode::Force;
         self.steps = most(header::STEPS, MOST_STEPS)? as u8;
         self.module_count = most(header::MODULES, MOST_MODULES)? as u8;
         self.entry_count = most(header::PLACES, MOST_PLACES)? as u8;
@@ -255,6 +279,27 @@ impl Plan {
     /// Whether its steps are waits, and no accesses.
     pub fn is_of_waits(&self) -> bool {
         self.entries().iter().all(|entry| entry.variable.is_none())
+    }
+
+    /// Whether the last step of a role is a wait, and no access: whether it comes there, what it did before decides.
+    pub fn ends_in_wait(&self, role: u8) -> bool {
+        let last = self.role(role).map(|role| role.last);
+        let mut of_last = self.entries().iter().filter(|entry| Some(entry.step) == last);
+        of_last.all(|entry| entry.variable.is_none())
+    }
+
+    /// The last step of a role, if its thread is to come there with a lock that is followed until it is given back.
+    pub fn step_with_lock(&self, role: u8) -> Option<u8> {
+        let last = self.role(role)?.last;
+        let is_last = |entry: &&Entry| entry.role == role && entry.step == last;
+        let mut steps = self.entries().iter().filter(is_last);
+        steps.any(|entry| entry.purpose.is_step() && entry.holds).then_some(last)
+    }
+
+    /// Whether a role tests a variable before it waits.
+    pub fn tests_before_wait(&self, role: u8) -> bool {
+        let has_variable = |entry: &Entry| entry.role == role && entry.variable.is_some();
+        self.ends_in_wait(role) && self.entries().iter().any(has_variable)
     }
 
     /// The first two steps are of two threads, each at places of its own: who is at a place must know what for.
@@ -319,7 +364,8 @@ fn read_place(entry: &mut Entry, words: &[u64], modules: u8, steps: u8) -> Optio
     entry.distance = words[place::DISTANCE];
     entry.call_count = below(place::CALLS, MOST_CALLS as u64 + 1)?;
     entry.holds = words[place::HOLDS] != 0;
-    let calls = words[place::FIRST_CALL..place::DISTANCE].chunks_exact(2);
+    entry.reads = words[place::READS] != 0;
+    let calls = words[place::FIRST_CALL..place::READS].chunks_exact(2);
     for (call, words) in entry.calls.iter_mut().zip(calls).take(entry.call_count as usize) {
         if words[0] >= modules as u64 {
             return None;

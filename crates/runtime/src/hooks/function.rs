@@ -3,6 +3,7 @@
 use crate::frames;
 use crate::local;
 use crate::stack;
+use unpick_events::live::BOTTOM;
 
 extern "C" fn enter(call_site: u64, stack_pointer: u64) {
     frames::enter(local::hot(), call_site, stack_pointer);
@@ -12,9 +13,14 @@ extern "C" fn leave(stack_pointer: u64) {
     let live = frames::leave(local::hot(), stack_pointer);
     if let Some(thread) = local::thread()
         && thread.lowest_shared() < live
-        && live != u64::MAX
     {
-        stack::frames_gone(thread, live);
+        let left = frames::left(local::hot(), stack_pointer);
+        if live == BOTTOM {
+            // Code that is not instrumented called it, and may have given away what is above.
+            stack::outermost_gone(thread, left);
+        } else {
+            stack::frames_gone(thread, live, left);
+        }
     }
 }
 

@@ -190,7 +190,7 @@ impl Wanted {
         self.record(Kind::Release);
         let answer = release();
         sync::perturb();
-        breakpoints::after_release();
+        breakpoints::after_unlock();
         answer
     }
 }
@@ -230,6 +230,15 @@ fn acquire_mutex(mutex: Mutex, flags: u16, site: u64, block: impl FnOnce() -> c_
     a_mutex(mutex, flags, site).acquire(EBUSY, || attempt(mutex, try_lock, EBUSY), block)
 }
 
+fn release_mutex(mutex: Mutex, site: u64, unlock: impl FnOnce() -> c_int) -> c_int {
+    if may_unlock(mutex) {
+        return a_mutex(mutex, 0, site).release(unlock);
+    }
+    // Another thread's mutex, or none any more: that it is destroyed or freed may be why.
+    objects::look_at(mutex as u64, site);
+    unlock()
+}
+
 extern "C" fn mutex_lock(mutex: Mutex, site: u64) -> c_int {
     // SAFETY: as said above.
     acquire_mutex(mutex, 0, site, || unsafe { real::pthread_mutex_lock(mutex) })
@@ -259,7 +268,7 @@ extern "C" fn mutex_clocklock(
 extern "C" fn mutex_unlock(mutex: Mutex, site: u64) -> c_int {
     // SAFETY: as said above.
     let unlock = || unsafe { real::pthread_mutex_unlock(mutex) };
-    if may_unlock(mutex) { a_mutex(mutex, 0, site).release(unlock) } else { unlock() }
+    release_mutex(mutex, site, unlock)
 }
 
 extern "C" fn c11_init(mutex: Mutex, kind: c_int, site: u64) -> c_int {
@@ -295,7 +304,7 @@ extern "C" fn c11_timedlock(mutex: Mutex, limit: *const timespec, site: u64) -> 
 extern "C" fn c11_unlock(mutex: Mutex, site: u64) -> c_int {
     // SAFETY: as said above.
     let unlock = || unsafe { real::mtx_unlock(mutex) };
-    if may_unlock(mutex) { a_mutex(mutex, 0, site).release(unlock) } else { unlock() }
+    release_mutex(mutex, site, unlock)
 }
 
 extern "C" fn rwlock_init(lock: RwLock, attributes: *const c_void, site: u64) -> c_int {

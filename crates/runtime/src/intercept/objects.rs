@@ -2,7 +2,7 @@
 //!
 //! So a lock that is used before it was initialised, or after it was destroyed or freed, shows as an order of accesses.
 
-use libc::c_int;
+use libc::{EBUSY, c_int};
 use unpick_events::Kind;
 use unpick_events::kind::access_flags::{FREE, LIBRARY};
 
@@ -37,10 +37,15 @@ pub fn initialised(answer: c_int, address: u64, bytes: u64, site: u64) -> c_int 
     answer
 }
 
-/// What `destroy` of an object answered: 0 if it has been destroyed.
+/// What `destroy` of an object answered: 0 if it has been destroyed. One that is refused because somebody uses the object is a write all the
+/// same: whoever was to be done with the object before is not, and only the order of the two shows that.
 pub fn destroyed(answer: c_int, address: u64, bytes: u64, site: u64) -> c_int {
-    if answer == 0 {
-        end(address, bytes, site);
+    match answer {
+        0 => end(address, bytes, site),
+        EBUSY => {
+            note(Access { kind: Kind::Write, flags: LIBRARY, address, bytes, site: site as u32 })
+        }
+        _ => {}
     }
     answer
 }

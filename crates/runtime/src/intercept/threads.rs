@@ -10,8 +10,9 @@ use unpick_events::Kind;
 use super::early_signals;
 use super::intercepts;
 use crate::local;
-use crate::start::recorder;
+use crate::stack;
 use crate::start::threads::{self, StackRange};
+use crate::start::{process, recorder};
 use crate::sync;
 use crate::thread::{self, MAX_THREADS};
 
@@ -74,10 +75,12 @@ fn wanted_stack(attributes: *const pthread_attr_t) -> (u64, u64) {
 /// Records a creation. Gives the number of the new thread, or `None` if it shall not be known.
 fn announce(routine: Routine, argument: *mut c_void, stack: (u64, u64), site: u64) -> Option<u16> {
     let me = local::thread_that_may_ignore().or_else(threads::attach_unknown)?;
+    process::watch_early();
     let number = if recorder().is_on() { thread::new_number(recorder())? } else { return None };
     let beginning = &BEGINNINGS[number as usize];
     beginning.routine.store(routine as usize as u64, Relaxed);
     beginning.argument.store(argument as u64, Relaxed);
+    stack::give(me, number, argument as u64);
     beginning.stack.store(stack.0, Relaxed);
     beginning.stack_bytes.store(stack.1, Relaxed);
     beginning.creator.store(me.number() as u64, Release);
@@ -135,6 +138,8 @@ fn was_created(number: u16, handle: *mut pthread_t, answer: c_int) -> c_int {
         // SAFETY: a successful creation has stored the handle there.
         threads::remember_handle(number, unsafe { *handle });
         sync::perturb();
+    } else {
+        stack::needs_nothing(number);
     }
     answer
 }

@@ -24,6 +24,8 @@
 //! * A thread changes the site and time fields of a state that names it with plain stores of exactly those
 //!   fields; `state` itself is changed only by who holds its lock bit. So a store that comes late never
 //!   destroys what somebody else has put into `state`.
+//! * In a set of readers of bytes that nobody has written, the write site is 0. If it is not, the first reader has written: it
+//!   found itself alone, and its store came after the second reader's. That store has removed its read (`recent::has_late_write`).
 //! * `bytes` says which of the four bytes the cell speaks of; of the others nothing is known.
 //! * `WIDE`: the cell speaks of eight bytes; the one of the upper four then says nothing.
 //! * `SPLIT`, only in the cell of the lower four bytes of a granule: that of the upper four may say something too. So

@@ -6,7 +6,6 @@ use unpick_events::access::PastKind;
 
 use super::cell::*;
 use super::pool::Readers;
-use super::recent;
 use crate::stream::{LastAccess, Pasts};
 
 /// The past accesses that an event will list.
@@ -35,14 +34,23 @@ impl PastList {
         }
     }
 
-    /// The last read of the first thread of a set, unless that is `me`.
+    /// The last read of the first thread of a set, unless that is `me`; before it a write that came late, if there is one.
     pub fn add_home(&mut self, cell: &Cell, set: &Readers, me: u16) {
         let home = set.home.load(Relaxed);
         if home == me {
             return;
         }
-        let slot = recent::home_slot(cell, set);
-        self.add(PastKind::Read, home, slot.site.load(Relaxed), slot.time());
+        // One look at both sites: a write that comes late removes the read before it, but one of them is there.
+        let Said { write_site, read_site, write_time, read_time, .. } = Said::of(cell.says());
+        if set.unwritten.load(Relaxed) == 0 {
+            return self.add(PastKind::Read, home, write_site, write_time);
+        }
+        if write_site != 0 {
+            self.add(PastKind::Write, home, write_site, write_time);
+        }
+        if read_site != 0 {
+            self.add(PastKind::Read, home, read_site, read_time);
+        }
     }
 
     /// The last reads of the other threads in one block of a set.
@@ -65,12 +73,33 @@ impl PastList {
     }
 }
 
+/// The parts of what a cell says.
+struct Said {
+    write_site: u32,
+    read_site: u32,
+    write_time: u16,
+    read_time: u16,
+    state: u32,
+}
+
+impl Said {
+    #[inline(always)]
+    fn of(said: [u64; 2]) -> Said {
+        Said {
+            write_site: said[0] as u32,
+            read_site: (said[0] >> 32) as u32,
+            write_time: (said[1] >> 16) as u16,
+            read_time: said[1] as u16,
+            state: (said[1] >> 32) as u32,
+        }
+    }
+}
+
 /// What an event says of the one thread a cell names, by what the cell says.
 #[inline(always)]
 pub(super) fn past_of_owner(said: [u64; 2]) -> Pasts {
-    let (write_site, read_site) = (said[0] as u32, (said[0] >> 32) as u32);
-    let (state, thread) = ((said[1] >> 32) as u32, (said[1] >> 32) as u16);
-    let (read_time, write_time) = (said[1] as u16, (said[1] >> 16) as u16);
+    let Said { write_site, read_site, write_time, read_time, state } = Said::of(said);
+    let thread = state as u16;
     if state & FREED != 0 {
         return Pasts::one(PastKind::Free, thread, write_site, write_time);
     }

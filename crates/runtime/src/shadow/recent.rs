@@ -122,17 +122,12 @@ fn for_each_member(cell: &Cell, index: u32, mut each: impl FnMut(u16, SlotView))
 
 /// Where a reader's last read is kept when it is settled: a slot of the set, or, for the first reader, fields of the cell.
 #[derive(Clone, Copy)]
-pub struct SlotView<'a> {
-    pub site: &'a AtomicU32,
+struct SlotView<'a> {
+    site: &'a AtomicU32,
     time: &'a AtomicU16,
 }
 
 impl SlotView<'_> {
-    #[inline]
-    pub fn time(&self) -> u16 {
-        self.time.load(Relaxed)
-    }
-
     fn settle(&self, place: Option<&AtomicU64>) {
         let Some(place) = place else { return };
         let last = place.load(Relaxed);
@@ -144,12 +139,18 @@ impl SlotView<'_> {
 }
 
 /// The first reader's place: the read fields as long as nobody has written, else the write fields.
-pub fn home_slot<'a>(cell: &'a Cell, set: &Readers) -> SlotView<'a> {
+fn home_slot<'a>(cell: &'a Cell, set: &Readers) -> SlotView<'a> {
     if set.unwritten.load(Relaxed) != 0 {
         SlotView { site: &cell.read_site, time: &cell.read_time }
     } else {
         SlotView { site: &cell.write_site, time: &cell.write_time }
     }
+}
+
+/// Whether the first reader has written since the set was made. It looked at the state when it was still alone, and stored its
+/// site when others had come.
+pub fn has_late_write(cell: &Cell, set: &Readers) -> bool {
+    set.unwritten.load(Relaxed) != 0 && cell.write_site.load(Relaxed) != 0
 }
 
 /// Whether a thread is a member of a set.

@@ -317,6 +317,9 @@ impl Visit<'_> {
             give_back_readers(self.thread, index);
             return leave_mark(self.thread, cell, shape, self.access, stamp);
         }
+        if set.home.load(Relaxed) != me && recent::has_late_write(cell, set) {
+            return self.read_after_late_write(cell, index, address, shape);
+        }
         if recent::is_member(set, me) {
             // In this order: the read that is noted comes after its own event, if it has one.
             self.repeat(address, shape);
@@ -329,6 +332,17 @@ impl Visit<'_> {
         }
         add_reader(self.thread, set, self.access.site);
         recent::note(self.thread.hot(), index, address, shape, self.access.site);
+    }
+
+    /// A read of what the first reader wrote when it took itself to be alone still: the set is over, as after any write.
+    fn read_after_late_write(&mut self, cell: &Cell, index: u32, address: u64, shape: u32) {
+        recent::settle(cell, index);
+        let mut past = PastList::new();
+        past.add_home(cell, readers(index), self.thread.number());
+        self.announce(address);
+        let stamp = self.record_list(address, shape, past.as_slice());
+        give_back_readers(self.thread, index);
+        leave_mark(self.thread, cell, shape, self.access, stamp);
     }
 
     /// Whether all past accesses to shared bytes are events already: in a full recording.

@@ -1,7 +1,7 @@
 //! The life of the process: it forks, runs another program, ends.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use unpick_events::Kind;
 use unpick_events::file::file_field;
 
@@ -40,6 +40,31 @@ pub fn watch() {
     }
 }
 
+/// A thread is about to be made. If there is a schedule, the C library tells us from now on when the process begins to leave through
+/// `exit`: before the handlers of what was there already, such as destructors of global objects, which threads may still need.
+pub fn watch_early() {
+    static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+    if breakpoints::are_on() && !IS_WATCHED.swap(true, Relaxed) {
+        // SAFETY: the function lives as long as the process.
+        unsafe { on_exit(begins_to_leave, core::ptr::null_mut()) };
+    }
+}
+
+unsafe extern "C" fn begins_to_leave(status: i32, _: *mut c_void) {
+    wait_for_order(status);
+}
+
+/// An order that is being forced gets the time to come about. Not if the process ends by a failure: nobody else shall end
+/// it in another way.
+fn wait_for_order(status: i32) {
+    if status & 0xff == 0
+        && is_own_process()
+        && let Some(thread) = local::thread()
+    {
+        breakpoints::before_exit(thread);
+    }
+}
+
 unsafe extern "C" fn leaves_through_exit(status: i32, _: *mut c_void) {
     leaves(status, 0);
 }
@@ -60,6 +85,7 @@ pub fn leaves(status: i32, site: u64) {
     if !is_own_process() {
         return;
     }
+    wait_for_order(status);
     failure::wait_for_death();
     if let Some(thread) = local::thread_that_may_ignore().filter(|_| is_recorded()) {
         modules::look_if_expected(thread);

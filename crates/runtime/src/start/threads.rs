@@ -126,7 +126,13 @@ fn arm() {
 unsafe extern "C" fn end_of_thread(_: *mut c_void) {
     let rounds = &local::cold().destructor_rounds;
     rounds.set(rounds.get() + 1);
-    if rounds.get() < DESTRUCTOR_ROUNDS { arm() } else { ends() }
+    if rounds.get() < DESTRUCTOR_ROUNDS {
+        return arm();
+    }
+    if let Some(thread) = local::thread() {
+        breakpoints::before_end_of_thread(thread);
+    }
+    ends();
 }
 
 /// The running thread is not known any more, and will not be again.
@@ -135,7 +141,8 @@ fn ends() {
     local::cold().set_stage(Stage::Ended);
     let Some(thread) = local::thread() else { return };
     let (_, high) = thread.stack.get();
-    stack::frames_gone(thread, high);
+    stack::frames_gone(thread, high, None);
+    stack::needs_nothing(thread.number());
     sync::record_for(thread, Kind::ThreadEnd, 0, 0, 0, &[sys::clock(libc::CLOCK_MONOTONIC)]);
     recorder().set(file_field::STAMPS, recorder().last_stamp() as u64);
     breakpoints::end_of_thread(thread);

@@ -1,5 +1,5 @@
 // Threads whose order a schedule decides. The first argument says what they do. What is printed depends on the order only in
-// `pair`, `lost`, `sections`, `disturbed`, `fork`, `exec` and `signal`.
+// `pair`, `lost`, `sections`, `disturbed`, `fork`, `exec`, `signal` and `returns-early`.
 #define _GNU_SOURCE
 // With IN_LIBRARY the places are in a library, with LOADS_LIBRARY in one that is loaded later.
 #if defined IN_LIBRARY || defined LOADS_LIBRARY
@@ -294,6 +294,79 @@ static void leaves(void) {
     exit(7);
 }
 
+// Looks some time after the process could have ended, and says before that it does.
+static int is_about_to_look;
+static void *looks_late(void *unused) {
+    usleep(50000);
+    __atomic_store_n(&is_about_to_look, 1, __ATOMIC_SEQ_CST);
+    return looker(unused);
+}
+
+// Never looks.
+static void *waits_for_ever(void *unused) {
+    pthread_mutex_lock(&lock);
+    while (!is_changed) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    return looker(unused);
+}
+
+static void says_whether(void) { printf("%d\n", __atomic_load_n(&is_about_to_look, __ATOMIC_SEQ_CST)); }
+
+static void leaves_before(work other) {
+    atexit(says_whether);
+    put(&x);
+    begin(other);
+}
+
+static void returns_early(void) { leaves_before(looks_late); }
+static void returns_in_vain(void) { leaves_before(waits_for_ever); }
+
+static void leaves_early(void) {
+    leaves_before(looks_late);
+    _exit(0);
+}
+
+static void fails_early(void) {
+    leaves_before(looks_late);
+    exit(7);
+}
+
+PLACE static void *looks_and_adds(void *unused) {
+    look(&x);
+    add(&x);
+    return unused;
+}
+
+PLACE static void *puts_and_leaves(void *unused) {
+    put(&x);
+    _exit(7);
+    return unused;
+}
+
+// What the putter does next, or who waits for its end, ends the process.
+static void leaves_after_end(void) {
+    begin(looks_and_adds);
+    pthread_join(begin(putter), 0);
+    _exit(7);
+}
+
+static void leaves_after_put(void) { both(looks_and_adds, puts_and_leaves); }
+
+// Looks in one call, and puts in the next.
+PLACE static void looks_or_puts(int is_second) {
+    if (is_second) put(&x);
+    else look(&x);
+}
+
+PLACE static void *calls_twice(void *unused) {
+    for (volatile int i = 0; i < 2; i++) looks_or_puts(i);
+    return unused;
+}
+
+PLACE static void *calls_adder(void *unused) { return adder(unused); }
+
+static void across_calls(void) { both(calls_twice, calls_adder); }
+
 #ifdef LOADS_LIBRARY
 static void (*put_there)(int *);
 static int (*look_there)(int *);
@@ -326,7 +399,9 @@ int main(int count, char **given) {
         {"recursive", recursive}, {"condition", condition}, {"many", many}, {"fork", forks},
         {"exec", executes}, {"signal", signals}, {"cancel", cancels_later},
         {"cancel-at-once", cancels_at_once}, {"indirect", indirect}, {"dies", dies}, {"leaves", leaves},
-        {"busy", busy},
+        {"busy", busy}, {"returns-early", returns_early}, {"leaves-early", leaves_early},
+        {"returns-in-vain", returns_in_vain}, {"fails-early", fails_early}, {"leaves-after-end", leaves_after_end},
+        {"leaves-after-put", leaves_after_put}, {"across-calls", across_calls},
 #ifdef LOADS_LIBRARY
         {"loads", loads},
 #endif

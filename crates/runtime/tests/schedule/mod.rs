@@ -21,6 +21,7 @@ pub struct Place {
     pub distance: u64,
     /// It counts only with a lock that was taken at a `holding` place of the step.
     pub holds: bool,
+    pub reads: bool,
 }
 
 impl Place {
@@ -38,6 +39,7 @@ impl Place {
             calls: Vec::new(),
             distance: 0,
             holds: false,
+            reads: false,
         }
     }
 
@@ -86,6 +88,7 @@ impl Place {
         words[place::CALLS] = self.calls.len() as u64;
         words[place::DISTANCE] = self.distance;
         words[place::HOLDS] = u64::from(self.holds);
+        words[place::READS] = u64::from(self.reads);
         for (at, offset) in self.calls.iter().enumerate() {
             words[place::FIRST_CALL + 2 * at] = self.module;
             words[place::FIRST_CALL + 2 * at + 1] = *offset;
@@ -106,6 +109,8 @@ pub struct Schedule {
     pub meet: bool,
     pub eager: bool,
     pub undisturbed: bool,
+    pub window: bool,
+    pub within_calls: bool,
     /// Paths.
     pub modules: Vec<String>,
     pub places: Vec<Place>,
@@ -127,6 +132,8 @@ impl Schedule {
             meet: false,
             eager: false,
             undisturbed: false,
+            window: false,
+            within_calls: false,
             modules,
             places,
         }
@@ -153,6 +160,8 @@ impl Schedule {
         words[header::MEET] = u64::from(self.meet);
         words[header::EAGER] = u64::from(self.eager);
         words[header::UNDISTURBED] = u64::from(self.undisturbed);
+        words[header::WINDOW] = u64::from(self.window);
+        words[header::WITHIN_CALLS] = u64::from(self.within_calls);
         words[header::STEPS] = self.steps();
         words[header::PLACES] = self.places.len() as u64;
         words[header::MODULES] = self.modules.len() as u64;

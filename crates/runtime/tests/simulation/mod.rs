@@ -172,8 +172,11 @@ impl Simulation {
                 .map(|entry| What::PassedFirst { bytes: bytes_of(entry, object) }),
             _ => None,
         };
-        let is_gate = at_place().any(|entry| entry.purpose == Purpose::Gate);
-        if is_entrance && is_gate && plan.is_of_waits() {
+        let comes_round = at_place().any(|entry| {
+            let may_wait = plan.is_of_waits() || plan.tests_before_wait(entry.role);
+            entry.purpose == Purpose::Gate && plan.is_entrance(entry) && may_wait
+        });
+        if comes_round {
             self.log.push(Logged { time: self.stage.now, who, what: What::CameRound });
         }
         if is_entrance && !matches!(answer, Answer::Wait { .. }) {

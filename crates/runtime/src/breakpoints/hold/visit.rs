@@ -6,7 +6,7 @@ use super::super::arm;
 use super::super::order::{Answer, Arrival, Bytes};
 use super::super::outcome as told;
 use super::super::partners::bit_of;
-use super::super::plan::Entry;
+use super::super::plan::{Entry, Plan};
 use super::{Arguments, Board, now, tell_counts, wake_all, with_board};
 use crate::frames;
 use crate::thread::Thread;
@@ -27,7 +27,7 @@ impl Visit<'_> {
                     continue;
                 }
                 // Who comes without its lock has come, but does not count: a fix may have moved the lock.
-                if self.fits(entry) {
+                if self.fits(&board.plan, entry) {
                     board.order.came_to(entry.step);
                 }
                 told::add(told::of_step(entry.step, outcome_step::ARRIVED), 1);
@@ -40,7 +40,7 @@ impl Visit<'_> {
         let noted = with_board(|board| {
             let (mut steps, mut are_sent_on) = (0, false);
             for (_, entry) in arm::entries_at(&board.plan, self.site) {
-                if entry.purpose == Purpose::Holding && self.fits(entry) {
+                if entry.purpose == Purpose::Holding && self.fits(&board.plan, entry) {
                     steps |= bit_of(entry.step);
                     are_sent_on |=
                         board.order.comes_round(&board.plan, self.thread.number(), entry);
@@ -51,6 +51,34 @@ impl Visit<'_> {
         let (steps, are_sent_on) = noted.unwrap_or_default();
         self.thread.standing.takes_lock_for(steps);
         if are_sent_on {
+            wake_all();
+        }
+    }
+
+    /// If steps count within calls: the calls of a first step are remembered. Who still has steps to make, and comes to the places of its
+    /// role when it has made one of those calls again, is out.
+    pub fn note_calls(&self) {
+        let who = self.thread.number();
+        let is_out = with_board(|board| {
+            let Board { plan, order } = board;
+            if !plan.within_calls {
+                return false;
+            }
+            let mut is_out = false;
+            for (_, entry) in arm::entries_at(plan, self.site) {
+                let is_needed = order.needs(plan, who, entry.role);
+                if is_needed && frames::is_made_again(self.thread, entry.role) {
+                    order.abandon(plan, who, now());
+                    is_out = true;
+                }
+                let is_first = entry.purpose.is_step() && plan.is_first_of_role(entry);
+                if is_first && self.fits(plan, entry) {
+                    frames::begin_activation(self.thread, entry.role);
+                }
+            }
+            is_out
+        });
+        if is_out == Some(true) {
             wake_all();
         }
     }
@@ -66,7 +94,7 @@ impl Visit<'_> {
     pub fn ask(&self) -> Answer {
         let answer = with_board(|board| {
             let arrivals = arm::entries_at(&board.plan, self.site)
-                .filter(|(_, entry)| board.plan.may_hold_at(entry) && self.fits(entry))
+                .filter(|(_, entry)| board.plan.may_hold_at(entry) && self.fits(&board.plan, entry))
                 .map(|(_, entry)| Arrival { entry, bytes: self.bytes(entry) });
             let before = board.order.counts;
             let answer = board.order.arrive(&board.plan, self.thread.number(), arrivals, now());
@@ -85,7 +113,7 @@ impl Visit<'_> {
     /// Whether it takes a lock here on the way to a step.
     fn is_at_gate(&self, board: &Board) -> bool {
         let mut entries = arm::entries_at(&board.plan, self.site);
-        entries.any(|(_, entry)| entry.purpose == Purpose::Gate && self.fits(entry))
+        entries.any(|(_, entry)| entry.purpose == Purpose::Gate && self.fits(&board.plan, entry))
     }
 
     /// Whether it waits here for steps of others, though it has none to make.
@@ -125,8 +153,10 @@ impl Visit<'_> {
     }
 
     /// Whether the thread is here as the entry asks for: by these calls, with this lock.
-    fn fits(&self, entry: &Entry) -> bool {
-        self.is_called_from(entry) && (!entry.holds || self.thread.standing.holds_for(entry.step))
+    fn fits(&self, plan: &Plan, entry: &Entry) -> bool {
+        self.is_called_from(entry)
+            && (!entry.holds || self.thread.standing.holds_for(entry.step))
+            && !(plan.is_later_in_call(entry) && frames::is_made_again(self.thread, entry.role))
     }
 
     fn is_called_from(&self, entry: &Entry) -> bool {

@@ -82,32 +82,50 @@ impl<'a> Wait<'a> {
         }
         let now = now();
         self.begin(step, now);
-        self.thread.standing.held_since_change.store(u64::from(seen) + 1, Relaxed);
-        let why = self.reason_to_give_up(step, seen, now);
+        let goes_last = with_board(|board| board.order.goes_last(self.thread.number())).flatten();
+        let aside = if goes_last.is_some() { ASIDE } else { 0 };
+        self.thread.standing.held_since_change.store((u64::from(seen) + 1) | aside, Relaxed);
+        let is_awaited = goes_last == Some(true);
+        let why = self.reason_to_give_up(step, seen, now, is_awaited);
         let Some(why) = why else {
             sys::wait_for_change(&CHANGES, seen, self.slice(step, now));
             return Going::On;
         };
-        self.give_up(step, why, now)
+        self.give_up(step, why, now, goes_last == Some(false))
     }
 
     /// Waits a little while others make their steps. It is the first to go on where nobody can come: what it does may be what they
     /// wait for.
     pub fn goes_on_aside(&mut self, seen: u32) -> Going {
-        let Some(pause) = with_board(|board| board.plan.pause).filter(|_| are_on()) else {
+        if !are_on() {
             return Going::Free;
-        };
+        }
+        let vain = ASIDE_IN_VAIN.load(Relaxed).min(MOST_HALVINGS);
+        let going = self.stays(seen, vain, ASIDE, ASIDE_AFTER);
+        if going == Going::Free {
+            ASIDE_IN_VAIN.fetch_add(1, Relaxed);
+        }
+        going
+    }
+
+    /// Waits a little before the process ends. Who is held goes on first where nobody can come: that is told.
+    pub fn goes_on_at_exit(&mut self, seen: u32) -> Going {
+        self.stays(seen, 0, 0, PERHAPS_AFTER)
+    }
+
+    /// Waits a little for others, without a step of its own to make, unless it has been long enough: the pause, halved so often, or nobody
+    /// having been able to come for `blocked_for`.
+    fn stays(&mut self, seen: u32, halvings: u32, aside: u64, blocked_for: u64) -> Going {
+        let Some(pause) = with_board(|board| board.plan.pause) else { return Going::Free };
         let now = now();
         if self.since == 0 {
             self.since = now;
             self.counted = now;
         }
-        self.thread.standing.held_since_change.store((u64::from(seen) + 1) | ASIDE, Relaxed);
+        self.thread.standing.held_since_change.store((u64::from(seen) + 1) | aside, Relaxed);
         self.count_time(now);
-        let vain = ASIDE_IN_VAIN.load(Relaxed).min(MOST_HALVINGS);
-        let is_over = now.saturating_sub(self.since) >= pause >> vain;
-        if is_over || self.is_blocked_for(ASIDE_AFTER, seen, now) || is_budget_spent() {
-            ASIDE_IN_VAIN.fetch_add(1, Relaxed);
+        let is_over = now.saturating_sub(self.since) >= pause >> halvings;
+        if is_over || self.is_blocked_for(blocked_for, seen, now) || is_budget_spent() {
             return Going::Free;
         }
         sys::wait_for_change(&CHANGES, seen, SLICE);
@@ -120,6 +138,9 @@ impl<'a> Wait<'a> {
         if CHANGES.load(Acquire) != seen || obstacle == Obstacle::None {
             self.blocked_since = None;
             return false;
+        }
+        if obstacle == Obstacle::Alone {
+            return true;
         }
         now.saturating_sub(*self.blocked_since.get_or_insert(now)) >= long
     }
@@ -141,7 +162,14 @@ impl<'a> Wait<'a> {
         self.step = Some(step);
     }
 
-    fn reason_to_give_up(&mut self, step: u8, seen: u32, now: u64) -> Option<GiveUp> {
+    /// `is_awaited`: somebody waits until this thread goes, which goes last.
+    fn reason_to_give_up(
+        &mut self,
+        step: u8,
+        seen: u32,
+        now: u64,
+        is_awaited: bool,
+    ) -> Option<GiveUp> {
         let (pause, budget) = with_board(|board| (board.plan.pause, board.plan.budget))?;
         let waited = now.saturating_sub(self.since);
         self.count_time(now);
@@ -165,6 +193,7 @@ impl<'a> Wait<'a> {
                 self.tell_let_go(step, LetGo::Alone);
                 return Some(GiveUp::Alone);
             }
+            Obstacle::Perhaps(kind) | Obstacle::Certain(kind) if is_awaited => (kind, ASIDE_AFTER),
             Obstacle::Perhaps(kind) => (kind, PERHAPS_AFTER),
             Obstacle::Certain(kind) => (kind, CERTAIN_AFTER),
         };
@@ -190,20 +219,24 @@ impl<'a> Wait<'a> {
         with_board(|board| told::let_go(&board.plan, self.thread, step, why));
     }
 
-    fn give_up(&self, step: u8, why: GiveUp, now: u64) -> Going {
+    fn give_up(&self, step: u8, why: GiveUp, now: u64, counts_if_asked_again: bool) -> Going {
         let who = self.thread.number();
-        let mut is_let_on = false;
+        let (mut is_let_on, mut is_in_vain) = (false, true);
         let afterwards = with_board(|board| {
             let before = board.order.counts;
             let afterwards = board.order.give_up(&board.plan, who, step, why, now);
             tell_counts(board, before);
             is_let_on = why == GiveUp::InTheWay && board.order.has_role(who);
+            is_in_vain = !board.plan.window;
             afterwards
         });
         if afterwards == Some(Afterwards::AsksAgain) {
+            if counts_if_asked_again {
+                count_wait(step, why, is_in_vain);
+            }
             return Going::On;
         }
-        count_vain_wait(step, why);
+        count_wait(step, why, is_in_vain);
         if is_let_on {
             self.thread.let_on.set(Some(step));
         }
@@ -226,7 +259,8 @@ impl<'a> Wait<'a> {
     }
 }
 
-fn count_vain_wait(step: u8, why: GiveUp) {
+/// A wait for another thread's step was in vain; one that was only to give others time was not.
+fn count_wait(step: u8, why: GiveUp, is_in_vain: bool) {
     let (of_step, of_all, vain) = match why {
         GiveUp::TimedOut => (outcome_step::TIMED_OUT, outcome::TIMED_OUT, Some(&TIMED_OUT)),
         GiveUp::Alone => (outcome_step::ALONE, outcome::ALONE, None),
@@ -234,7 +268,7 @@ fn count_vain_wait(step: u8, why: GiveUp) {
     };
     told::add(told::of_step(step, of_step), 1);
     told::add(told::word(of_all), 1);
-    if let Some(vain) = vain {
+    if let Some(vain) = vain.filter(|_| is_in_vain) {
         vain[step as usize % MOST_STEPS].fetch_add(1, Relaxed);
     }
 }

@@ -6,13 +6,14 @@
 //! A step of one thread after a step of another is due when that other waits at its own next one, if it has one: many threads make a
 //! first step and never come to the second. Who has waited for that in vain makes its step all the same, and so
 //! does everybody if the plan is eager: a task may go on in another thread.
+//! Who is to test whether to wait, and then to wait, does so when nobody else can go on: those who would wake it have come as far as they can.
 //! If it is undisturbed, a lock at whose gate a thread with a role has waited is not for others: who has no role and comes to take it by
 //! another way than the plan's stands aside until the last step. Where no gate is before that, everybody else who comes to a step on the
 //! same bytes does while only the last one is missing.
 
 use unpick_events::schedule::{MOST_STEPS, MOST_VARIABLES, Mode, Purpose};
 
-use super::{Answer, Arrival, Making, Order, Waiting, Who};
+use super::{Answer, Arrival, Completing, Making, Order, Waiting, Who};
 use crate::breakpoints::plan::{Entry, MOST_ROLES, Plan};
 
 /// If nobody has followed for so long, what is under way gives way to another first step.
@@ -44,6 +45,46 @@ impl Order {
         owner.is_some_and(|owner| owner != who && self.is_waiting(owner))
             && arrival.bytes.are_known()
             && self.fits_variable(arrival)
+    }
+
+    /// Whether an order is under way that others can still complete: this thread has no step of it left to make.
+    pub fn is_under_way_without(&mut self, plan: &Plan, who: Who, now: u64) -> bool {
+        if plan.mode != Mode::Force {
+            return false;
+        }
+        self.event_of(plan, who, now);
+        self.settle_by_time(plan, now);
+        self.completing.is_some() || self.next > 0 && !self.has_steps_left(plan, who)
+    }
+
+    /// Whether a thread that has made all its steps of an order is followed: the step that is due is being made, or its thread waits
+    /// there to be woken. Not if that shall be made later, so that this thread goes on.
+    pub fn is_followed(&mut self, plan: &Plan, who: Who, now: u64) -> bool {
+        if plan.linger > 0 || !self.is_under_way_without(plan, who, now) {
+            return false;
+        }
+        if self.has_role(who) {
+            let mut others = self.others_waiting(who);
+            return self.making.is_some() || others.any(|wait| self.is_due(plan, wait));
+        }
+        self.completing.is_some_and(|completing| completing.roles.contains(&Some(who)))
+    }
+
+    /// As `is_followed`, of a thread that may have a lock in hand: who follows must be at its step, and not in front of a lock.
+    pub fn is_followed_at_once(&mut self, plan: &Plan, who: Who, now: u64) -> bool {
+        plan.undisturbed
+            && self.is_followed(plan, who, now)
+            && !(self.next > 0 && plan.has_gate(self.next))
+    }
+
+    /// Whether a thread waits for the step that is due, as the one that is to make it.
+    fn is_due(&self, plan: &Plan, wait: &Waiting) -> bool {
+        let of_step = |entry: &&Entry| entry.step == self.next && entry.purpose.is_step();
+        let Some(entry) = plan.entries().iter().find(of_step) else { return false };
+        let lacks_companion = !plan.eager && self.lacks_companion(plan);
+        wait.at_step == self.next
+            && !lacks_companion
+            && self.concerns(plan, wait.who, &Arrival { entry, bytes: wait.for_bytes })
     }
 
     /// What was under way is over: its first step does not count any more, unless others can still follow it.
@@ -96,7 +137,14 @@ impl Order {
         {
             return answer;
         }
-        if is_first && self.may_begin_again(now) {
+        if self.has_left_test(plan, who, entry) {
+            self.begin_anew(now);
+        }
+        if self.waits_to_test(plan, who, entry, now) {
+            (self.is_early, self.goes_last) = (true, true);
+            return self.wait_unless_excused(who, entry);
+        }
+        if is_first && (self.may_begin_again(now) || self.tests_again(plan, who, arrival)) {
             self.begin_anew(now);
         }
         self.recall_first(plan, who, arrival);
@@ -207,6 +255,40 @@ impl Order {
         self.next > 0 && self.making.is_none() && !self.is_first_waiting() && is_stale
     }
 
+    /// Whether a thread is on its way to test whether to wait, and others still come. It keeps a lock from them when it has tested: those who
+    /// are to write and notify must be so far that they need it no more.
+    fn waits_to_test(&self, plan: &Plan, who: Who, entry: &Entry, now: u64) -> bool {
+        let is_own = self.roles[entry.role as usize] == Some(who);
+        entry.step == 0
+            && plan.is_entrance(entry)
+            && plan.tests_before_wait(entry.role)
+            && plan.has_gate(1)
+            && self.hasty != Some(who)
+            && (self.next == 0 || is_own || self.may_begin_again(now))
+    }
+
+    /// Whether a thread that has tested whether to wait comes to what another is to do, at a place that is none of its own: it did not wait.
+    fn has_left_test(&self, plan: &Plan, who: Who, entry: &Entry) -> bool {
+        let Some(own) = self.roles.iter().position(|bound| *bound == Some(who)) else {
+            return false;
+        };
+        let is_of_own = |other: &Entry| other.role as usize == own && other.may_be_with(entry);
+        self.making.is_none()
+            && own != entry.role as usize
+            && plan.tests_before_wait(own as u8)
+            && !plan.entries().iter().any(is_of_own)
+    }
+
+    /// Whether a thread that tests whether to wait has done so before: what it found then it does not wait for any more, and what others
+    /// did since it sees now.
+    fn tests_again(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
+        let role = arrival.entry.role;
+        self.next > 0
+            && self.roles[role as usize] == Some(who)
+            && self.fits_variable(arrival)
+            && plan.tests_before_wait(role)
+    }
+
     /// Whether the arrival can be the step of what is under way.
     pub(super) fn concerns(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
         let entry = arrival.entry;
@@ -240,6 +322,7 @@ impl Order {
         // To be at a meeting is all there is to do.
         self.making = (entry.purpose == Purpose::Step).then_some(Making { who, since: now });
         if self.next >= plan.steps {
+            self.completing = self.making.map(|making| Completing { making, roles: self.roles });
             self.counts.hits += 1;
             self.meetings = self.meetings.wrapping_add(1);
             self.forget_first(plan);

@@ -1,9 +1,9 @@
 //! Only one thread at a time is between the entrance of a role and its last step, or its exit if it has one. Who comes first waits for a
 //! second one: what nobody else comes near to need not be kept apart.
 
-use unpick_events::schedule::Purpose;
+use unpick_events::schedule::{Mode, Purpose};
 
-use super::{Answer, Arrival, GiveUp, Making, NOBODY, Order, Who};
+use super::{Answer, Arrival, Bytes, GiveUp, Making, NOBODY, Order, Who};
 use crate::breakpoints::plan::{Entry, MOST_ROLES, Plan};
 
 /// After so many inverse hits, who comes first enters first: to take turns is slow.
@@ -16,6 +16,8 @@ pub struct Region {
     pub(super) owner: Option<(Who, u8)>,
     /// It makes the last step of its role.
     pub(super) is_leaving: bool,
+    /// It has made that, but is inside until it has given back its lock.
+    pub(super) has_made_last: bool,
     /// Robbed of the region while inside.
     pub(super) robbed: Option<Who>,
     /// Another has made a step since.
@@ -31,6 +33,10 @@ pub struct Region {
     pub(super) has_met: bool,
     /// How often it was in vain.
     pub(super) lonely: u8,
+    /// What the owner read when it entered.
+    pub(super) read: Bytes,
+    /// Who has left because it came round, until another enters.
+    pub(super) came_round: Who,
 }
 
 impl Region {
@@ -38,6 +44,7 @@ impl Region {
         Region {
             owner: None,
             is_leaving: false,
+            has_made_last: false,
             robbed: None,
             is_disturbed: false,
             seen: 0,
@@ -46,6 +53,8 @@ impl Region {
             waits_at_step: NOBODY,
             has_met: false,
             lonely: 0,
+            read: Bytes::UNKNOWN,
+            came_round: NOBODY,
         }
     }
 }
@@ -59,9 +68,10 @@ impl Order {
         now: u64,
     ) -> Answer {
         let entry = arrival.entry;
-        if self.has_come_round(plan, who, entry) {
+        if self.has_come_round(plan, who, entry) || self.reads_again(plan, who, arrival) {
             self.region.owner = None;
             self.region.last_inside = who;
+            self.region.came_round = who;
         }
         let is_inside = self.region.owner.is_some_and(|(owner, _)| owner == who);
         let enters = !is_inside && entry.purpose != Purpose::Exit && plan.is_entrance(entry);
@@ -74,6 +84,11 @@ impl Order {
         if enters {
             self.region.owner = Some((who, entry.role));
             self.region.is_leaving = false;
+            self.region.has_made_last = false;
+            self.region.read = arrival.bytes;
+            if self.region.came_round != who {
+                self.region.came_round = NOBODY;
+            }
         }
         self.watch_robbed(plan, who, entry);
         self.perhaps_leave(plan, who, entry, now)
@@ -83,7 +98,45 @@ impl Order {
     /// back. What threads do to variables between two steps lasts, so that it does not count for accesses.
     fn has_come_round(&self, plan: &Plan, who: Who, entry: &Entry) -> bool {
         let is_inside = self.region.owner == Some((who, entry.role));
-        is_inside && entry.purpose == Purpose::Gate && plan.is_entrance(entry) && plan.is_of_waits()
+        is_inside
+            && entry.purpose == Purpose::Gate
+            && plan.is_entrance(entry)
+            && (plan.is_of_waits() || plan.tests_before_wait(entry.role))
+    }
+
+    /// A thread has given a lock back; `holds` says whether it still holds the one with which it is to come to a step. Who tested whether to
+    /// wait has found that it need not; who is alone until it has given back its lock has done so. Whether it is out now.
+    pub fn gives_lock_back(&mut self, plan: &Plan, who: Who, holds: impl Fn(u8) -> bool) -> bool {
+        let inside = self.region.owner.filter(|(owner, _)| *owner == who);
+        let Some((_, role)) = inside.filter(|_| plan.mode == Mode::Serialise) else { return false };
+        let held_for = plan.step_with_lock(role);
+        let is_done = held_for.is_some_and(|step| !holds(step));
+        if is_done && self.region.has_made_last {
+            self.region.is_leaving = true;
+            self.leave_region(who);
+            return true;
+        }
+        let need_not_wait = plan.tests_before_wait(role) && !self.region.is_leaving;
+        if is_done || need_not_wait {
+            self.region.owner = None;
+            self.region.last_inside = who;
+        }
+        is_done || need_not_wait
+    }
+
+    /// Whether the owner, which has only read so far, reads the same bytes again: a thread that waits for a value by looking at it. It
+    /// relies on its last look, so that nothing has to be kept apart since the one before.
+    fn reads_again(&self, plan: &Plan, who: Who, arrival: &Arrival<'_>) -> bool {
+        let entry = arrival.entry;
+        let has_steps_left =
+            plan.role(entry.role).is_some_and(|role| role.last > role.first && !role.has_exit);
+        self.region.owner == Some((who, entry.role))
+            && entry.reads
+            && entry.purpose == Purpose::Step
+            && plan.is_entrance(entry)
+            && has_steps_left
+            && arrival.bytes.are_known()
+            && self.region.read.may_be(arrival.bytes)
     }
 
     /// Whether a thread that may enter waits until another one wants to as well. Who is about to wait for another anyway has in its hand
@@ -99,9 +152,8 @@ impl Order {
 
     /// Whether a thread that was inside last lets another go first: else a quick one does all it has to do while the other wakes up.
     fn gives_way(&self, who: Who) -> bool {
-        self.region.last_inside == who
-            && self.counts.inverse_hits < MOST_FAIR
-            && self.others_waiting(who).next().is_some()
+        let is_fair = self.counts.inverse_hits < MOST_FAIR || self.region.came_round == who;
+        self.region.last_inside == who && is_fair && self.others_waiting(who).next().is_some()
     }
 
     /// Counts a hit if one who was robbed of the region goes on in it after another's step: what was to be kept apart was not.
@@ -130,6 +182,11 @@ impl Order {
         });
         if owner != who || entry.role != role || !is_end {
             return Answer::Pass;
+        }
+        if plan.step_with_lock(role).is_some() {
+            // There may be more to do under its lock, as in a loop.
+            self.region.has_made_last = true;
+            return Answer::Make { step: entry.step };
         }
         self.region.is_leaving = true;
         // Whoever is at an exit has made all its steps.
@@ -180,6 +237,7 @@ impl Order {
             .and_then(|role| plan.role(role))
             .is_some_and(|role| role.last == step && !role.has_exit);
         self.region.is_disturbed = is_at_step;
+        self.region.has_made_last = false;
         self.region.owner = role.map(|role| (who, role));
         self.region.is_leaving = is_at_step && is_all;
         self.making = self.region.is_leaving.then_some(Making { who, since: now });

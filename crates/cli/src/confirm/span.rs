@@ -1,0 +1,68 @@
+//! How much of its thread's work an order spans.
+
+use unpick_findings::{Finding, FindingAccess};
+use unpick_symbols::Place;
+
+/// Whether one of the threads makes its accesses in several operations, which only the function that the thread runs has in common: a whole round of its work is in
+/// between. False also where the calls are not known.
+pub fn spans_operations(finding: &Finding) -> bool {
+    let of_role = |role: u8| finding.accesses.iter().filter(move |access| access.role == role);
+    [1, 2].into_iter().any(|role| {
+        let functions: Vec<_> = of_role(role).map(own_functions).collect();
+        functions.windows(2).any(|pair| are_apart(&pair[0], &pair[1]))
+    })
+}
+
+/// Whether two accesses, by the functions that led there, innermost first, have nothing in common but what the thread runs. Closures around that only call it.
+fn are_apart(one: &[String], other: &[String]) -> bool {
+    let Some(common) = one.iter().position(|function| other.contains(function)) else {
+        return false;
+    };
+    let is_closure =
+        |function: &String| function.contains("{closure") || function.contains("{lambda");
+    let is_operation = common == 0 || other.first() == Some(&one[common]);
+    !is_operation && one[common + 1..].iter().all(is_closure)
+}
+
+/// The functions that led to an access and are not of a library of the language, innermost first.
+pub fn own_functions(access: &FindingAccess) -> Vec<String> {
+    let frames = [&access.frame].into_iter().chain(&access.inlined_into).chain(&access.stack);
+    let own = frames.filter_map(|frame| {
+        let frame = unpick_symbols::Frame {
+            function: frame.function.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+            column: frame.column,
+        };
+        let place = Place { frames: vec![frame], ..Place::default() };
+        place.own_frame().and_then(|at| place.frames[at].function.clone())
+    });
+    own.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apart(one: &[&str], other: &[&str]) -> bool {
+        let functions = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let (one, other): (Vec<_>, Vec<_>) = (functions(one), functions(other));
+        are_apart(&one, &other)
+    }
+
+    #[test]
+    fn operations_of_a_thread_are_apart_where_only_its_function_has_both() {
+        assert!(apart(&["get", "user"], &["release", "put", "user"]));
+        let closure = "main::{closure#0}";
+        assert!(apart(&["get", "user", closure], &["put", "user", closure]));
+        assert!(apart(&["get", closure], &["put", closure]), "the closure is what it runs");
+    }
+
+    #[test]
+    fn accesses_within_one_operation_are_not() {
+        assert!(!apart(&["put", "user"], &["release", "put", "user"]), "a helper");
+        assert!(!apart(&["find", "login", "user"], &["insert", "login", "user"]));
+        assert!(!apart(&["user"], &["user"]));
+        assert!(!apart(&["get"], &["put"]), "who called them is not known");
+    }
+}
