@@ -49,10 +49,15 @@ pub enum Whose {
     Unknown,
 }
 
-/// Decided by the innermost function that does not just work on what it is given.
+/// Destroys a value of any type, for whoever owned it.
+const DESTRUCTION: &str = "core::ptr::drop_in_place<";
+
+/// Decided by the innermost function that does not just work on what it is given. What a library destroys is not its own by that: the last
+/// owner of an `Arc` destroys what the user put into it.
 pub fn whose(place: &Place) -> Whose {
     let names = place.frames.iter().filter_map(|frame| frame.function.as_deref());
-    names.map(of_function).find(|whose| *whose != Whose::Unknown).unwrap_or(Whose::Unknown)
+    let own = names.take_while(|name| !name.starts_with(DESTRUCTION));
+    own.map(of_function).find(|whose| *whose != Whose::Unknown).unwrap_or(Whose::Unknown)
 }
 
 fn of_function(function: &str) -> Whose {
@@ -93,6 +98,15 @@ mod tests {
         assert_eq!(of(&[load, "bank::Bank::total"]), Whose::Users);
         assert_eq!(of(&["alloc::vec::Vec<u32>::push", "bank::Bank::log"]), Whose::Users);
         assert_eq!(of(&["std::vector<int>::push_back", "bank::log"]), Whose::Users);
+    }
+
+    #[test]
+    fn what_an_arc_destroys_is_not_the_librarys_by_that() {
+        let drop_slow = "<alloc::sync::Arc<bank::Queue>>::drop_slow";
+        let destroyed = "core::ptr::drop_in_place<bank::Queue>";
+        let deque = "<alloc::collections::VecDeque<u32> as core::ops::drop::Drop>::drop";
+        assert_eq!(of(&[deque, destroyed, drop_slow]), Whose::Unknown);
+        assert_eq!(of(&[drop_slow]), Whose::Librarys);
     }
 
     #[test]

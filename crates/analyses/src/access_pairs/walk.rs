@@ -228,15 +228,16 @@ impl WindowWalk {
     }
 }
 
-/// Whether the bytes were state of a library: atomic, and touched by it; or touched by nobody else, while they lived.
+/// Whether the bytes were state of a library: atomic, and touched by it; or touched by nobody else, while they lived. Who frees a block says
+/// nothing about whose it was; and runs that fail do not live to free it, so that they would show what passing runs leave out.
 pub(crate) fn is_of_library(life: &Life, knowledge: &dyn Knowledge) -> bool {
     let mut touched = false;
     let mut by_others = false;
-    for access in &life.accesses {
+    for access in life.accesses.iter().filter(|access| access.kind != PastKind::Free) {
         match knowledge.state_of(access.site) {
             State::OfLibrary if access.flags.is_atomic() => return true,
             State::OfLibrary => touched = true,
-            State::OfUser => by_others |= access.kind != PastKind::Free,
+            State::OfUser => by_others = true,
             State::Unknown => {}
         }
     }

@@ -53,10 +53,14 @@ impl Life {
 
     fn touch(&mut self, entry: &Entry, state: State) {
         self.is_shared |= *self.first_thread.get_or_insert(entry.thread) != entry.thread;
+        // Who frees a block says nothing about whose it was.
+        if entry.kind == PastKind::Free {
+            return;
+        }
         match state {
             State::OfLibrary if entry.is_atomic => self.touched_by.library_atomically = true,
             State::OfLibrary => self.touched_by.library = true,
-            State::OfUser => self.touched_by.others |= entry.kind != PastKind::Free,
+            State::OfUser => self.touched_by.others = true,
             State::Unknown => {}
         }
     }
