@@ -31,6 +31,7 @@ use notifications::{Forgotten, Step, lost_notification};
 use sleepers::Sleeper;
 use stale_tests::lost_wakeup;
 pub(crate) use terms::Terms;
+pub(crate) use waits::waits_at_end;
 use waits::{LastSeen, Waiting, last_seen};
 
 /// A thread at the moment its run hung.

@@ -32,6 +32,7 @@ mod modules;
 mod possible;
 mod result;
 mod slices;
+mod visits;
 
 pub(crate) use blocks::Blocks;
 pub use catalogue::{AccessKind, Arrangement, Class, PatternId, Step, Variable, of_two_pairs};

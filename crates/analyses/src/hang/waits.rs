@@ -85,6 +85,12 @@ pub struct LastSeen {
     tried: Option<HeldLock>,
 }
 
+/// Whether a thread waits for something after all events that were recorded of it.
+pub fn waits_at_end(recording: &Recording, knowledge: &dyn Knowledge, thread: ThreadId) -> bool {
+    let at_end = Seen { thread, next_ordinal: u64::MAX, running: None, calls: None };
+    last_seen(recording, knowledge, &at_end).waiting.is_some()
+}
+
 /// Walks over the events of a thread up to the moment it was seen.
 pub fn last_seen(recording: &Recording, knowledge: &dyn Knowledge, seen: &Seen) -> LastSeen {
     let mut last =

@@ -13,6 +13,7 @@ use crate::access_pairs::{
     AccessId, AccessTable, LivedBytes, LocationId, PairCollector, PairList, WindowWalk,
 };
 use crate::code_tables::{CodeTables, LockTables, Process, Table};
+use crate::hang::waits_at_end;
 use crate::iterations::Iterations;
 use crate::knowledge::Knowledge;
 use crate::locks_held::{HeldLock, Moment, locks_held};
@@ -26,6 +27,7 @@ use super::found::{Found, FoundMap, Identity, add};
 use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
 use super::result::{Access, FoundPattern, HiddenPair, RunPatterns};
 use super::slices::slices;
+use super::visits::Visits;
 use super::{Mode, Options};
 
 /// Nobody can try more of them.
@@ -70,7 +72,7 @@ impl Collector {
     pub fn add(&mut self, recording: &Recording, knowledge: &dyn Knowledge) {
         let mut process = Process::new(recording, knowledge, self.processes);
         self.processes += 1;
-        self.unfinished |= is_unfinished(recording);
+        self.unfinished |= is_unfinished(recording, knowledge);
         match self.options.mode {
             Mode::Unicorn => self.add_pairs(&mut process),
             Mode::Falcon => self.add_windows(&mut process),
@@ -94,7 +96,8 @@ impl Collector {
         self.pairs += list.pairs.len() as u64;
         let sites = self.sites_of_accesses(process, &collector.walk);
         let site_of = |id: AccessId| sites[id.index()];
-        let fixed = Fixed::of(&collector.walk, process.knowledge);
+        let visits = Visits::of(&list, &collector.walk.accesses);
+        let fixed = Fixed::of(&collector.walk, process.knowledge, &visits);
         let combined = combine(&list, &collector.walk, fixed, self.options.pair_window, site_of);
         let torn = torn_rows(&collector.walk, &fixed, &ranks);
         self.hide_fixed(&list, &collector.walk, &fixed, &sites);
@@ -360,12 +363,16 @@ impl Collector {
     }
 }
 
-/// Whether the process ended before one of its threads did. The main thread of a process that left by `exit` has no end of its own.
-fn is_unfinished(recording: &Recording) -> bool {
+/// Whether the process ended while one of its threads was running. The main thread of a process that left by `exit` has no end of its own. Threads
+/// that all wait for each other would have done nothing more: what they did not come to is a consequence of the hang.
+fn is_unfinished(recording: &Recording, knowledge: &dyn Knowledge) -> bool {
     let left_by_exit = recording.header().orderly_exit;
     let is_main = |thread: &Thread| thread.creator.is_none();
     recording.threads().iter().any(|thread| {
-        thread.started.is_some() && thread.ended.is_none() && !(left_by_exit && is_main(thread))
+        thread.started.is_some()
+            && thread.ended.is_none()
+            && !(left_by_exit && is_main(thread))
+            && !waits_at_end(recording, knowledge, thread.id)
     })
 }
 

@@ -8,7 +8,8 @@
 //! - An access before its memory is freed is where it should be: a bug is the free that comes first. If the thread of the
 //!   access touches nothing any more after the free, the two did not interleave at all: a destructor at the end, or a stack that unwinds.
 //! - A free leaves no value behind that a read in between could have missed, or that would not fit to another variable.
-//! - Two iterations of a loop are two pieces of work: no code means to be alone from one to the next.
+//! - Two iterations of a loop are two pieces of work: no code means to be alone from one to the next. So are two rounds of a thread that came back to the
+//!   same place in between (`visits`).
 //! - From the first write to a block to its free is the block's whole life: no code means to have it for itself all that time.
 
 use unpick_events::access::PastKind;
@@ -18,20 +19,23 @@ use crate::access_pairs::{AccessId, Pair, UntornRows, WindowWalk};
 use crate::knowledge::Knowledge;
 use crate::thread_order::ThreadOrder;
 
+use super::visits::Visits;
+
 /// Knows which orders of a process are fixed.
 #[derive(Clone, Copy)]
 pub struct Fixed<'w> {
     walk: &'w WindowWalk,
     knowledge: &'w dyn Knowledge,
+    visits: &'w Visits,
     /// None: every pair counts, as the papers define it.
     threads: Option<&'w ThreadOrder>,
 }
 
 impl<'w> Fixed<'w> {
-    pub fn of(walk: &'w WindowWalk, knowledge: &'w dyn Knowledge) -> Fixed<'w> {
+    pub fn of(walk: &'w WindowWalk, knowledge: &'w dyn Knowledge, visits: &'w Visits) -> Fixed<'w> {
         let by_window_only = walk.torn.is_none();
         let threads = walk.untorn.as_ref().map(UntornRows::threads);
-        Fixed { walk, knowledge, threads: threads.filter(|_| !by_window_only) }
+        Fixed { walk, knowledge, visits, threads: threads.filter(|_| !by_window_only) }
     }
 
     /// Whether the order of a pair says nothing.
@@ -57,8 +61,14 @@ impl<'w> Fixed<'w> {
         let seconds = [first.second, second.second];
         self.threads.is_none()
             || seconds.iter().all(|&second| !is_free(self.walk.accesses.get(second)))
-                && !self.are_two_iterations(first.first, second.second)
-                && !self.are_two_iterations(first.second, second.first)
+                && self.is_one_piece(first.first, second.second)
+                && self.is_one_piece(first.second, second.first)
+    }
+
+    /// Whether two accesses of a thread can be of one piece of work.
+    fn is_one_piece(&self, one: AccessId, other: AccessId) -> bool {
+        !self.visits.is_repeated_between(&self.walk.accesses, one, other)
+            && !self.are_two_iterations(one, other)
     }
 
     fn are_two_iterations(&self, one: AccessId, other: AccessId) -> bool {
