@@ -5,7 +5,7 @@
 
 use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin, Reason, Runs};
 use unpick_forcing::{Candidate, Decision, Judged};
-use unpick_reproduce::confirmation;
+use unpick_reproduce::{confirmation, doubt as kept_doubt};
 
 /// A candidate for the root cause.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +32,7 @@ pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) 
         let place = place_of(&of);
         match reason {
             Reason::TearsUnit => torn.push(Proposal { finding, place }),
-            Reason::Correlates if place.is_some() => scored.push(Proposal { finding, place }),
-            Reason::Correlates => {}
+            Reason::Correlates => scored.push(Proposal { finding, place }),
         }
     }
     scored.sort_by(|one, other| other.finding.score.total_cmp(&one.finding.score));
@@ -135,7 +134,7 @@ fn ranked_among(others: &[Finding], finding: Finding) -> Finding {
 
 /// What was measured of a candidate, as a finding keeps it; none: it was not tried.
 pub fn confirmed(decision: &Decision, candidate: usize) -> Option<Confirmed> {
-    let Judged { measured, verdict } = decision.judged.get(candidate)?;
+    let Judged { measured, verdict, doubt } = decision.judged.get(candidate)?;
     let verdict = (*verdict)?;
     let (forced, prevented) = measured.best();
     Some(Confirmed {
@@ -148,5 +147,6 @@ pub fn confirmed(decision: &Decision, candidate: usize) -> Option<Confirmed> {
         baseline_runs: decision.baseline.runs,
         baseline_failures: decision.baseline.failures,
         verdict: confirmation(verdict),
+        doubt: doubt.map(kept_doubt),
     })
 }

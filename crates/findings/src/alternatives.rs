@@ -1,8 +1,8 @@
 //! What else could be the cause: patterns of the same failing runs that could lead their finding.
 //!
 //! Takes   the `Conclusion` the findings were made of; units of two variables that a race detector found open in some run.
-//! Gives   for each finding the patterns that could lead it instead, the most suspicious first, each on lines of its own; patterns that tear one of
-//!         the units, whatever their score.
+//! Gives   for each finding the patterns that could lead it instead, the most suspicious first, each on lines of its own; those that correlate best of
+//!         all; patterns that tear one of the units, whatever their score.
 //! Misses  torn units that are in no pattern with evidence.
 //! Cost    names for at most `MAX_PER_FINDING` patterns of each finding; with torn units, for those of all patterns with evidence.
 //!
@@ -21,6 +21,8 @@ use crate::names::Names;
 use crate::race::OpenUnit;
 
 const MAX_PER_FINDING: usize = 12;
+/// Of the patterns that correlate best.
+const MAX_BEST: usize = 24;
 /// Of the leader's score: what correlates less is hardly the cause of the same runs.
 const MIN_SHARE_OF_SCORE: f64 = 0.5;
 /// Patterns that tear a unit: each costs two runs at least.
@@ -57,6 +59,7 @@ pub fn alternatives(
     let describer = Describer::new(conclusion, names, choices);
     let groups = describer.groups();
     let mut alternatives = correlating(conclusion, &describer, &groups);
+    alternatives.extend(best_ranked(&describer, &groups));
     alternatives.extend(tearing(conclusion, &describer, &groups, units));
     alternatives
 }
@@ -82,6 +85,19 @@ fn correlating(
     alternatives
 }
 
+/// The patterns that correlate best, whichever group they are in: a group may be led by one that correlates less, and only some groups are findings.
+fn best_ranked(describer: &Describer<'_>, groups: &[Group]) -> Vec<Alternative> {
+    let can_be_meant = |place: &usize| {
+        describer.can_be_cause(*place) && describer.standing(*place) != Standing::Ignored
+    };
+    let mut known = HashSet::new();
+    let patterns = (0..describer.conclusion.evidence.len()).filter(can_be_meant);
+    let best = patterns
+        .filter_map(|place| in_its_group(describer, groups, place, Reason::Correlates))
+        .filter(|one| known.insert(shape(&one.finding)));
+    best.take(MAX_BEST).collect()
+}
+
 /// The patterns that tear a unit, the most suspicious first. How often runs fail with them is counted as for all others.
 fn tearing(
     conclusion: &Conclusion,
@@ -100,8 +116,9 @@ fn tearing(
     };
     // Most programs have no such unit: then nobody asks for names.
     let patterns = if units.is_empty() { 0 } else { conclusion.evidence.len() };
-    let torn =
-        (0..patterns).filter(is_torn).filter_map(|place| in_its_group(describer, groups, place));
+    let torn = (0..patterns)
+        .filter(is_torn)
+        .filter_map(|place| in_its_group(describer, groups, place, Reason::TearsUnit));
     let new = torn.filter(|one| {
         let alike = of_functions.entry(functions(&one.finding)).or_default();
         let is_new = known.insert(shape(&one.finding));
@@ -112,8 +129,12 @@ fn tearing(
 }
 
 /// A pattern as the leader of the group it is in, or of its own.
-fn in_its_group(describer: &Describer<'_>, groups: &[Group], place: usize) -> Option<Alternative> {
-    let reason = Reason::TearsUnit;
+fn in_its_group(
+    describer: &Describer<'_>,
+    groups: &[Group],
+    place: usize,
+    reason: Reason,
+) -> Option<Alternative> {
     for group in groups {
         let of = || describer.finding(group, 1);
         if group.leader == place {

@@ -25,6 +25,9 @@ pub struct Confirmed {
     #[serde(default)]
     pub baseline_failures: u32,
     pub verdict: Confirmation,
+    /// Of what is likely to be the cause: what is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
 }
 
 impl Confirmed {
@@ -54,6 +57,30 @@ pub enum Confirmation {
     Refuted,
     /// Too few runs had the order to say anything.
     NotReproduced,
+}
+
+/// What keeps an order that makes the program fail from being the cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    /// Too few runs in which it was prevented.
+    NotPrevented,
+    /// Runs fail although it is prevented.
+    FailsWhenPrevented,
+    /// Too few runs fail when it is forced.
+    SeldomFails,
+    /// Failing runs of the hunt lack it.
+    MissedFailures,
+    /// The program fails nearly as often by itself.
+    FailsByItself,
+    /// A whole round of a thread's work is between its accesses.
+    SpansOperations,
+    /// Passing runs have it.
+    InPassingRuns,
+    /// Another order cannot be told from it.
+    Confounded,
+    /// It does harm only where threads are held at certain places.
+    DependsOnPlace,
 }
 
 impl Confirmation {

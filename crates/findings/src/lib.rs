@@ -38,7 +38,7 @@ mod violation;
 pub use active::{Active, TriedOrder};
 pub use alternatives::{Alternative, Reason, alternatives};
 pub use certainty::Certainty;
-pub use confirmed::{Confirmation, Confirmed};
+pub use confirmed::{Confirmation, Confirmed, Doubt};
 pub use correlated::FindingCorrelation;
 pub use deadlock::{CandidateDeadlock, NumberedCycle, describe_deadlocks};
 pub use describe::{Choices, describe};

@@ -560,6 +560,7 @@ fn confirmed(verdict: Confirmation) -> Confirmed {
         baseline_runs: 0,
         baseline_failures: 0,
         verdict,
+        doubt: None,
     }
 }
 

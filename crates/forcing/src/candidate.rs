@@ -13,4 +13,6 @@ pub struct Candidate {
     pub spans_operations: bool,
     /// Another order correlates as well, and the experiments on this one forced and prevented both together.
     pub confounded: bool,
+    /// It does harm where threads were held in the best way, and none where they are held elsewhere.
+    pub depends_on_place: bool,
 }

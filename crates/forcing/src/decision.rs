@@ -3,7 +3,7 @@
 use crate::candidate::Candidate;
 use crate::measured::Measured;
 use crate::statistics::Rate;
-use crate::verdict::Verdict;
+use crate::verdict::{Doubt, Verdict};
 
 /// What is not shown to be the cause leads only if it correlates nearly as well as the best.
 pub(crate) const LIKELY: f64 = 0.7;
@@ -31,6 +31,8 @@ pub struct Judged {
     pub measured: Measured,
     /// None: it was not tried.
     pub verdict: Option<Verdict>,
+    /// What keeps it from being the cause, if it is likely to be.
+    pub doubt: Option<Doubt>,
 }
 
 impl Decision {
@@ -45,6 +47,11 @@ impl Decision {
             (measured.ways_tried() > 0).then(|| measured.verdict(baseline, candidate))
         };
         let verdicts: Vec<_> = candidates.iter().zip(&measured).map(own).collect();
+        let doubts: Vec<_> = candidates
+            .iter()
+            .zip(&measured)
+            .map(|(candidate, measured)| measured.doubt(baseline, candidate))
+            .collect();
         let guess = || best_guess(candidates, &measured, baseline, earlier);
         let leader = leader(candidates, &measured, baseline, earlier)
             .or_else(|| guess().filter(|_| runs > 0));
@@ -52,6 +59,7 @@ impl Decision {
         let judged = judged.map(|(at, (measured, verdict))| Judged {
             measured,
             verdict: verdict.map(|verdict| beside(verdict, leader == Some(at))),
+            doubt: doubts[at],
         });
         Decision { judged: judged.collect(), leader, baseline, runs }
     }
@@ -87,6 +95,9 @@ pub fn leader(
     };
     let able: Vec<usize> =
         (0..candidates.len()).filter(|&at| is_able(&measured[at]) && may_lead(at)).collect();
+    if let Some(shown) = earliest_shown(candidates, measured, baseline, &able, earlier) {
+        return Some(shown);
+    }
     let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
     let contenders: Vec<usize> = able.into_iter().filter(|&at| upper(at) >= best).collect();
     best_correlated(candidates, &contenders, NEARLY, earlier)
@@ -128,12 +139,43 @@ fn best_correlated(
     nearly: f64,
     earlier: &dyn Fn(usize, usize) -> bool,
 ) -> Option<usize> {
-    let agreement = |at: usize| candidates[at].agreement;
-    let best = of.iter().map(|&at| agreement(at)).fold(0.0, f64::max);
+    let best = of.iter().map(|&at| candidates[at].agreement).fold(0.0, f64::max);
+    earliest(candidates, of, best - nearly, earlier)
+}
+
+/// Of those that agree at least so well, the one that comes before the most others; of equals the first.
+fn earliest(
+    candidates: &[Candidate],
+    of: &[usize],
+    least: f64,
+    earlier: &dyn Fn(usize, usize) -> bool,
+) -> Option<usize> {
     let near: Vec<usize> =
-        of.iter().copied().filter(|&at| agreement(at) + nearly >= best).collect();
+        of.iter().copied().filter(|&at| candidates[at].agreement >= least).collect();
     let before = |at: usize| near.iter().filter(|&&other| earlier(at, other)).count();
     near.iter().copied().reduce(|first, at| if before(at) > before(first) { at } else { first })
+}
+
+/// Of the orders that both kinds of experiments show, and that agree with failing, the earliest; causes before those that cannot be told apart from
+/// others. An order and its effects are all shown, and the effects may correlate better, because the order does no harm for some values. But what
+/// correlates much less than another one that is shown only goes before it.
+fn earliest_shown(
+    candidates: &[Candidate],
+    measured: &[Measured],
+    baseline: Rate,
+    able: &[usize],
+    earlier: &dyn Fn(usize, usize) -> bool,
+) -> Option<usize> {
+    let agreement = |at: usize| candidates[at].agreement;
+    let is_cause = |&at: &usize| measured[at].verdict(baseline, &candidates[at]) == Verdict::Cause;
+    let is_confounded =
+        |at: usize| measured[at].doubt(baseline, &candidates[at]) == Some(Doubt::Confounded);
+    let shown: Vec<usize> =
+        able.iter().copied().filter(|at| is_cause(at) || is_confounded(*at)).collect();
+    let best = shown.iter().map(|&at| agreement(at)).fold(0.0, f64::max);
+    let causes: Vec<usize> = shown.iter().copied().filter(is_cause).collect();
+    let of = |those: &[usize]| earliest(candidates, those, LIKELY * best, earlier);
+    of(&causes).or_else(|| of(&shown))
 }
 
 /// Runs with the order that a leader needs: fewer say nothing.

@@ -24,4 +24,4 @@ pub use experiments::{Arm, Experiments, Observation};
 pub use measured::{Measured, Way};
 pub use search::{Settings, decide};
 pub use statistics::Rate;
-pub use verdict::{Evidence, MIN_RUNS, Verdict, verdict};
+pub use verdict::{ALPHA, Doubt, Evidence, MIN_RUNS, Verdict, verdict};

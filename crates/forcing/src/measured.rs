@@ -3,7 +3,7 @@
 use crate::candidate::Candidate;
 use crate::experiments::Observation;
 use crate::statistics::{Rate, difference};
-use crate::verdict::{Evidence, Verdict, verdict};
+use crate::verdict::{Doubt, Evidence, Verdict, doubt, verdict};
 
 /// Runs in which one way of forcing, or preventing, was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,6 +103,11 @@ impl Measured {
         verdict(&self.evidence(baseline, candidate))
     }
 
+    /// What keeps it from being the cause, if it is likely to be.
+    pub fn doubt(&self, baseline: Rate, candidate: &Candidate) -> Option<Doubt> {
+        doubt(&self.evidence(baseline, candidate))
+    }
+
     fn evidence(&self, baseline: Rate, candidate: &Candidate) -> Evidence {
         let (forced, prevented) = self.best();
         Evidence {
@@ -113,6 +118,7 @@ impl Measured {
             missed: candidate.missed,
             spans_operations: candidate.spans_operations,
             confounded: candidate.confounded,
+            depends_on_place: candidate.depends_on_place,
         }
     }
 }

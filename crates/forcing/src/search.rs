@@ -10,9 +10,10 @@
 //! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
 //!    go whose effect is clearly smaller than the best (successive rejects).
 //! 4. **Confirmation**: the one that leads then is forced and prevented until its verdict rests on as many runs as were wanted.
-//! 5. **Elsewhere**: what seems to be the cause is forced with threads held at other places. An order that does harm at one place only is not what does it:
+//! 5. **Earlier orders**: what seems to be the cause is compared with orders that do their harm before it in the same runs: it may be an effect.
+//! 6. **Elsewhere**: what seems to be the cause is forced with threads held at other places. An order that does harm at one place only is not what does it:
 //!    something between the two places is.
-//! 6. While it is not shown to be the cause and time is left: more candidates, and more ways, and a comparison again.
+//! 7. While it is not shown to be the cause and time is left: more candidates, and more ways, and a comparison again.
 //!
 //! Before the comparison and after it agreements are computed again, over all runs: of orders whose effects cannot be told apart, the one that
 //! correlates best with failure in runs of so many kinds is the cause, and the others enclose it, or follow from it.
@@ -89,6 +90,7 @@ pub fn decide<E: Experiments>(
     search.compare()?;
     search.reconsider()?;
     search.confirm()?;
+    search.look_for_earlier()?;
     search.hold_elsewhere()?;
     search.go_on_while_unsure()?;
     search.mark_confounded();

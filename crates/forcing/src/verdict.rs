@@ -59,6 +59,31 @@ pub struct Evidence {
     pub spans_operations: bool,
     /// Another order that correlates as well was forced and prevented together with it.
     pub confounded: bool,
+    /// It does no harm where threads are held at other places.
+    pub depends_on_place: bool,
+}
+
+/// What keeps an order that makes the program fail from being the cause: what is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Doubt {
+    /// Too few runs in which it was prevented.
+    NotPrevented,
+    /// Runs fail although it is prevented.
+    FailsWhenPrevented,
+    /// Too few runs fail when it is forced.
+    SeldomFails,
+    /// Failing runs of the hunt lack it.
+    MissedFailures,
+    /// The program fails nearly as often by itself, and the order does not agree with failing fully.
+    FailsByItself,
+    /// A whole round of a thread's work is between its accesses, and it does not agree with failing fully.
+    SpansOperations,
+    /// Passing runs have it.
+    InPassingRuns,
+    /// Another order cannot be told from it.
+    Confounded,
+    /// It does harm only where threads are held at certain places.
+    DependsOnPlace,
 }
 
 impl Evidence {
@@ -82,11 +107,19 @@ impl Evidence {
         self.forced.runs >= MIN_RUNS && self.forced.share() >= enough
     }
 
-    fn agrees(&self) -> bool {
+    /// What speaks against an order that is sufficient, and prevents failures if it is prevented.
+    fn disagreement(&self) -> Option<Doubt> {
         let is_raised = self.is_raised() && difference(self.forced, self.baseline).0 >= RAISED;
-        let covers = self.missed <= 1.0 - COVERS;
-        let is_enough = is_raised && !self.spans_operations;
-        covers && self.agreement >= if is_enough { AGREES } else { AGREES_FULLY }
+        let agrees_fully = self.agreement >= AGREES_FULLY;
+        let doubts = [
+            (self.missed > 1.0 - COVERS, Doubt::MissedFailures),
+            (self.agreement < AGREES, Doubt::InPassingRuns),
+            (!is_raised && !agrees_fully, Doubt::FailsByItself),
+            (self.spans_operations && !agrees_fully, Doubt::SpansOperations),
+            (self.confounded, Doubt::Confounded),
+            (self.depends_on_place, Doubt::DependsOnPlace),
+        ];
+        doubts.into_iter().find_map(|(is_there, doubt)| is_there.then_some(doubt))
     }
 
     /// The program failed more often than without it, too seldom to be sure. A program that fails often by itself is compared with what
@@ -118,11 +151,27 @@ pub fn verdict(evidence: &Evidence) -> Verdict {
         return Verdict::Refuted;
     }
     match (evidence.is_sufficient(), evidence.is_removed() && lowered) {
-        (true, true) if evidence.agrees() && !evidence.confounded => Verdict::Cause,
+        (true, true) if evidence.disagreement().is_none() => Verdict::Cause,
         (true, true) => Verdict::Likely,
         (true, false) if evidence.prevented.runs < MIN_RUNS => Verdict::Likely,
         (false, true) if raised => Verdict::Likely,
         _ => Verdict::Related,
+    }
+}
+
+/// What is not shown of an order whose verdict is `Likely`, the first thing that is missing; none: another verdict.
+pub fn doubt(evidence: &Evidence) -> Option<Doubt> {
+    if verdict(evidence) != Verdict::Likely {
+        return None;
+    }
+    if evidence.prevented.runs < MIN_RUNS {
+        Some(Doubt::NotPrevented)
+    } else if !evidence.is_removed() {
+        Some(Doubt::FailsWhenPrevented)
+    } else if !evidence.is_sufficient() {
+        Some(Doubt::SeldomFails)
+    } else {
+        evidence.disagreement()
     }
 }
 

@@ -56,7 +56,10 @@ fn doubt(findings: &Findings, finding: &Finding, style: &Style) -> String {
             None => "no experiment was made on it",
             Some(_) => "no experiment has shown that it is the root cause",
         },
-        Certainty::Likely if is_first => "a part of the proof is missing",
+        Certainty::Likely if is_first => match finding.confirmed.and_then(|one| one.doubt) {
+            Some(doubt) => words::doubt(doubt),
+            None => "a part of the proof is missing",
+        },
         _ => return String::new(),
     };
     let command = style.command("confirm --time 5m");

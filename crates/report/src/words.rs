@@ -1,7 +1,7 @@
 //! What the parts of a finding are called.
 
 use unpick_findings::{
-    AccessKind, Class, Confirmation, Confirmed, Finding, FindingAccess, Frame, HeldLock,
+    AccessKind, Class, Confirmation, Confirmed, Doubt, Finding, FindingAccess, Frame, HeldLock,
     TORN_AT_FIRST, TORN_AT_SECOND,
 };
 
@@ -41,6 +41,23 @@ pub fn verdict(verdict: Confirmation) -> &'static str {
         Confirmation::Related => "related",
         Confirmation::Refuted => "refuted",
         Confirmation::NotReproduced => "not reproduced",
+    }
+}
+
+/// What is not shown of a likely cause.
+pub fn doubt(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::NotPrevented => "this order could not be prevented often enough",
+        Doubt::FailsWhenPrevented => "some runs fail although this order is prevented",
+        Doubt::SeldomFails => "it fails too seldom when this order is forced",
+        Doubt::MissedFailures => "some failing runs do not have this order",
+        Doubt::FailsByItself => "the program fails nearly as often without being forced",
+        Doubt::SpansOperations => {
+            "the accesses of one thread are in different operations, and something between them may be the cause"
+        }
+        Doubt::InPassingRuns => "passing runs have this order, too",
+        Doubt::Confounded => "another order that correlates as well cannot be told from it",
+        Doubt::DependsOnPlace => "it fails only if threads are held at certain places",
     }
 }
 

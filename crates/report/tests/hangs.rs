@@ -68,6 +68,7 @@ fn how_runs_hung_comes_before_the_findings() {
             baseline_runs: 0,
             baseline_failures: 0,
             verdict: Confirmation::Cause,
+            doubt: None,
         }),
     };
     let text = terminal(&Findings::of_hangs(runs, "jaccard", vec![group]), &style());

@@ -263,6 +263,7 @@ fn an_order_that_no_run_had_and_others_that_were_tried() {
         baseline_runs: 0,
         baseline_failures: 0,
         verdict: Confirmation::Cause,
+        doubt: None,
     };
     let forced = Finding {
         score: 0.0,
@@ -346,6 +347,7 @@ fn tried(verdict: Confirmation, forced_failures: u32, inverse_failures: u32) -> 
         baseline_runs: 0,
         baseline_failures: 0,
         verdict,
+        doubt: None,
     })
 }
 

@@ -25,4 +25,4 @@ pub use reproducer::{
     DEADLOCK, LOST_NOTIFICATION, Matched, Oracle, REPRODUCER_VERSION, Reproducer, ReproducerStep,
     SourcePlace, StepKind, Subject, Tried, name_without_hash,
 };
-pub use verdict::{Trials, confirmation};
+pub use verdict::{Trials, confirmation, doubt};

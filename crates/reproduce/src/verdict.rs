@@ -2,8 +2,8 @@
 //!
 //! Takes   counts.      Gives  a `Confirmation`, by the rules of `unpick-forcing`.
 
-use unpick_findings::{Confirmation, Confirmed};
-use unpick_forcing::{Evidence, Rate, Verdict, verdict};
+use unpick_findings::{Confirmation, Confirmed, Doubt};
+use unpick_forcing::{self as forcing, Evidence, Rate, Verdict, verdict};
 
 /// Runs, and how they ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +35,7 @@ impl Trials {
             baseline_runs: self.plain_runs,
             baseline_failures: self.plain_failures,
             verdict: self.verdict(),
+            doubt: None,
         }
     }
 
@@ -53,6 +54,21 @@ impl Trials {
             agreement: 1.0,
             ..Evidence::default()
         }))
+    }
+}
+
+/// A doubt as findings keep it.
+pub fn doubt(doubt: forcing::Doubt) -> Doubt {
+    match doubt {
+        forcing::Doubt::NotPrevented => Doubt::NotPrevented,
+        forcing::Doubt::FailsWhenPrevented => Doubt::FailsWhenPrevented,
+        forcing::Doubt::SeldomFails => Doubt::SeldomFails,
+        forcing::Doubt::MissedFailures => Doubt::MissedFailures,
+        forcing::Doubt::FailsByItself => Doubt::FailsByItself,
+        forcing::Doubt::SpansOperations => Doubt::SpansOperations,
+        forcing::Doubt::InPassingRuns => Doubt::InPassingRuns,
+        forcing::Doubt::Confounded => Doubt::Confounded,
+        forcing::Doubt::DependsOnPlace => Doubt::DependsOnPlace,
     }
 }
 

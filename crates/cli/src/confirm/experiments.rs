@@ -16,7 +16,7 @@ use unpick_findings::{Finding, InExperiments, Runs};
 use unpick_forcing::Arm;
 use unpick_reproduce::Plan;
 
-use super::telling_apart::tells_apart;
+use super::telling_apart::{screens_off, tells_apart};
 
 /// More do not change what is known.
 const MAX_EXPERIMENTS: usize = 300;
@@ -101,9 +101,19 @@ impl Experiments {
         self.made.iter().zip(moments).collect()
     }
 
-    /// Whether experiments on one order speak against another.
+    /// Whether experiments on one order speak against another, or those on third ones.
     pub fn tell_apart(&self, own: (usize, &Plan), rival: (usize, &Plan)) -> bool {
         let runs = self.with_moments(own, rival);
+        let of_neither = runs.iter().filter(|(one, _)| {
+            let candidate = one.arm.candidate();
+            candidate != Some(own.0) && candidate != Some(rival.0)
+        });
+        let left_alone: Vec<_> = of_neither
+            .map(|(one, (own, rival))| (one.label == Label::Fail, own.is_some(), rival.is_some()))
+            .collect();
+        if screens_off(&left_alone) {
+            return true;
+        }
         let moments = |is_forced: bool, label: Label| -> Vec<_> {
             let meant = runs.iter().filter(|(one, _)| {
                 one.reached && one.label == label && kind(one.arm) == Some((own.0, is_forced))

@@ -5,6 +5,8 @@
 use std::collections::HashSet;
 
 use unpick_findings::{AccessKind, CodePlace, Finding, FindingAccess};
+use unpick_forcing::statistics::chance;
+use unpick_forcing::{ALPHA, MIN_RUNS, Rate};
 
 use super::span::own_functions;
 
@@ -16,6 +18,22 @@ pub fn tells_apart(failed: &[Moments], passed: &[Moments]) -> bool {
     let with_rival = passed.iter().filter(|(_, other)| other.is_some()).count();
     let without = failed.iter().filter(|moments| comes_first(moments)).count();
     is_part(without, failed.len()) || is_part(with_rival, passed.len())
+}
+
+/// Whether the other order makes no difference of its own: runs that have it and not this one fail clearly less often than runs that have both, and
+/// those that have only this one do not. Of runs in which neither was meddled with: whether they failed, had this order, had the other.
+pub fn screens_off(runs: &[(bool, bool, bool)]) -> bool {
+    let rate = |own: bool, other: bool| {
+        let mut rate = Rate::default();
+        let meant = runs.iter().filter(|run| (run.1, run.2) == (own, other));
+        meant.for_each(|(failed, ..)| rate.add(*failed));
+        rate
+    };
+    let (both, only_own, only_other) = (rate(true, true), rate(true, false), rate(false, true));
+    let is_clearly_less = |rate: Rate| {
+        rate.runs >= MIN_RUNS && rate.share() < both.share() && chance(both, rate) <= ALPHA
+    };
+    both.runs >= MIN_RUNS && is_clearly_less(only_other) && !is_clearly_less(only_own)
 }
 
 /// Whether a failing run lacks the other order, or has it later than this one: an effect, and no cause.
@@ -60,4 +78,37 @@ fn seen_at(access: &FindingAccess) -> (AccessKind, Vec<Line<'_>>, Option<&CodePl
         frames.filter_map(|frame| Some((frame.file.as_deref(), frame.line?))).collect();
     let code = lines.is_empty().then_some(&access.code);
     (access.kind, lines, code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many runs that fail, and that pass.
+    fn runs(failed: usize, passed: usize, own: bool, other: bool) -> Vec<(bool, bool, bool)> {
+        let mut runs = vec![(true, own, other); failed];
+        runs.extend(vec![(false, own, other); passed]);
+        runs
+    }
+
+    #[test]
+    fn an_order_that_is_harmless_without_this_one_is_screened_off() {
+        let companion = [runs(12, 0, true, true), runs(0, 8, false, true)].concat();
+        assert!(screens_off(&companion));
+        let few = [runs(12, 0, true, true), runs(0, 3, false, true)].concat();
+        assert!(!screens_off(&few), "three runs say little");
+    }
+
+    #[test]
+    fn an_order_that_fails_without_this_one_is_not() {
+        let cause = [runs(12, 0, true, true), runs(8, 1, false, true)].concat();
+        assert!(!screens_off(&cause));
+    }
+
+    #[test]
+    fn two_orders_that_need_each_other_are_not_told_apart() {
+        let both_needed =
+            [runs(12, 0, true, true), runs(0, 8, false, true), runs(0, 8, true, false)].concat();
+        assert!(!screens_off(&both_needed));
+    }
 }

@@ -58,6 +58,7 @@ mod tests {
             baseline_runs: 0,
             baseline_failures: 0,
             verdict,
+            doubt: None,
         });
         HangGroup {
             sentence: String::new(),

@@ -31,6 +31,7 @@ pub fn judged(order: ForcedOrder, inverse_hits: u32, verdict: Confirmation) -> F
         baseline_runs: 0,
         baseline_failures: 0,
         verdict,
+        doubt: None,
     };
     ForcedOrder { confirmed: Some(confirmed), ..order }
 }

@@ -2,13 +2,15 @@
 //! threads were held.
 
 use super::Search;
-use crate::decision::NEARLY;
+use crate::decision::{LIKELY, NEARLY};
 use crate::experiments::{Arm, Experiments};
 use crate::statistics::chance;
 use crate::verdict::{ALPHA, MIN_RUNS, Verdict};
 
 /// So many ways with other places are tried.
 const MAX_ELSEWHERE: usize = 2;
+/// So many earlier orders are compared with what seems to be the cause.
+const MAX_EARLIER: usize = 4;
 
 impl<E: Experiments> Search<'_, E> {
     pub(super) fn is_sure(&mut self) -> bool {
@@ -56,24 +58,55 @@ impl<E: Experiments> Search<'_, E> {
 
     /// A candidate that nothing but its agreement tells from another one is not shown to be the cause.
     pub(super) fn mark_confounded(&mut self) {
-        for at in 0..self.candidates.len() {
-            self.candidates[at].confounded = false;
-            if self.verdict(at) == Verdict::Cause {
-                self.candidates[at].confounded =
-                    self.is_confounded(at) || self.depends_on_place(at);
-            }
+        for candidate in &mut self.candidates {
+            (candidate.confounded, candidate.depends_on_place) = (false, false);
+        }
+        let all = 0..self.candidates.len();
+        let seeming: Vec<usize> = all.filter(|&at| self.verdict(at) == Verdict::Cause).collect();
+        for &at in &seeming {
+            let is_confounded = self.is_confounded(at, &seeming);
+            let depends_on_place = self.depends_on_place(at);
+            let candidate = &mut self.candidates[at];
+            (candidate.confounded, candidate.depends_on_place) = (is_confounded, depends_on_place);
         }
     }
 
-    fn is_confounded(&self, at: usize) -> bool {
-        let enough = self.candidates[at].agreement - NEARLY;
+    /// Rivals are what correlates as well, and what else seems to be the cause and correlates nearly as well: of an order and its effect, the effect
+    /// may correlate better, because the order does no harm for some values.
+    fn is_confounded(&self, at: usize, seeming: &[usize]) -> bool {
+        let own = self.candidates[at].agreement;
         let is_rival = |&other: &usize| {
+            let agreement = self.candidates[other].agreement;
+            let is_likely = seeming.contains(&other) && agreement >= LIKELY * own;
             other != at
-                && self.candidates[other].agreement >= enough
+                && (agreement >= own - NEARLY || is_likely)
                 && self.verdict(other) != Verdict::Refuted
                 && !self.measured[other].is_harmless()
         };
         let mut rivals = (0..self.candidates.len()).filter(is_rival);
         rivals.any(|other| !self.experiments.tells_apart(at, other))
+    }
+
+    /// Compares what seems to be the cause with orders that do their harm earlier in the same runs: it may be an effect of one of them.
+    pub(super) fn look_for_earlier(&mut self) -> Result<(), E::Error> {
+        let Some(leader) = self.leader().filter(|&at| self.verdict(at) == Verdict::Cause) else {
+            return Ok(());
+        };
+        let enough = self.candidates[leader].agreement * LIKELY;
+        let is_meant = |&at: &usize| {
+            at != leader
+                && self.candidates[at].agreement >= enough
+                && self.measured[at].makes_it_fail()
+                && !self.measured[at].is_harmless()
+                && self.experiments.is_earlier(at, leader)
+        };
+        let mut earlier: Vec<usize> = (0..self.candidates.len()).filter(is_meant).collect();
+        let agreement = |at: &usize| self.candidates[*at].agreement;
+        earlier.sort_by(|one, other| agreement(other).total_cmp(&agreement(one)));
+        for at in earlier.into_iter().take(MAX_EARLIER) {
+            self.force_until(at, MIN_RUNS)?;
+            self.prevent_until(at, MIN_RUNS)?;
+        }
+        Ok(())
     }
 }

@@ -7,11 +7,16 @@ use crate::experiments::{Arm, Experiments};
 const MAX_WANTED: u32 = 80;
 /// Runs that look for a root cause that is not among the candidates yet, at a time.
 const FURTHER_RUNS: u32 = 10;
+/// A search without a time limit ends as well: so often it goes on.
+const MAX_ROUNDS: u32 = 20;
 
 impl<E: Experiments> Search<'_, E> {
     /// Nothing is shown to be the cause yet: more candidates are screened, in more ways, and compared, half of the time that is left at a time.
     pub(super) fn go_on_while_unsure(&mut self) -> Result<(), E::Error> {
-        while !self.candidates.is_empty() && self.may_go_on(1.0) && !self.is_sure() {
+        for _ in 0..MAX_ROUNDS {
+            if self.candidates.is_empty() || !self.may_go_on(1.0) || self.is_sure() {
+                break;
+            }
             let before = self.runs;
             let used = self.experiments.time_used();
             self.screening_ends = used + (1.0 - used) / 4.0;
@@ -25,6 +30,7 @@ impl<E: Experiments> Search<'_, E> {
             self.run_baseline(self.wanted)?;
             self.reconsider()?;
             self.confirm()?;
+            self.look_for_earlier()?;
             self.hold_elsewhere()?;
             if self.runs == before {
                 break;
