@@ -30,6 +30,7 @@ mod fixed;
 mod found;
 mod modules;
 mod possible;
+mod premature;
 mod result;
 mod slices;
 mod visits;

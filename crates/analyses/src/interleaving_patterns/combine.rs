@@ -157,7 +157,7 @@ impl<'l> Combiner<'l> {
             Arrangement::Shared => {
                 self.fixed.may_tear([first.pair.first, first.pair.second, second.pair.second])
             }
-            _ => self.fixed.may_tear_two(&first.pair, &second.pair),
+            _ => self.fixed.may_tear_two(ends(&first.pair), ends(&second.pair)),
         };
         if !may_tear {
             return None;
@@ -188,6 +188,10 @@ impl<'l> Combiner<'l> {
             }
         }
     }
+}
+
+fn ends(pair: &Pair) -> [AccessId; 2] {
+    [pair.first, pair.second]
 }
 
 /// Pattern and both pairs in one word. There are fewer kinds of pairs than pairs, and not 2^29 pairs in any memory.
@@ -228,7 +232,6 @@ impl Summary {
 
     fn found(&self, links: &[Link], list: &PairList) -> Found {
         let [first, second] = self.best.links.map(|at| &links[at as usize].pair);
-        let ends = |pair: &Pair| [pair.first, pair.second];
         let accesses = match self.best.arrangement {
             Some(arrangement) => arrangement.in_order(ends(first), ends(second)),
             None => [Some(first.first), Some(first.second), None, None],

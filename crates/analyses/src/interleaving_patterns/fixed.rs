@@ -43,7 +43,8 @@ impl<'w> Fixed<'w> {
         self.is_fixed(pair.first, pair.second)
     }
 
-    fn is_fixed(&self, first: AccessId, second: AccessId) -> bool {
+    /// Whether one access comes before another in every run.
+    pub fn is_fixed(&self, first: AccessId, second: AccessId) -> bool {
         let Some(threads) = self.threads else { return false };
         let [first, second] = [first, second].map(|id| self.walk.accesses.get(id));
         threads.is_before(first, second) || is_free(second) && self.is_last_of(first, second)
@@ -57,12 +58,12 @@ impl<'w> Fixed<'w> {
 
     /// Whether two pairs on two variables can show a unit that was torn: neither ends in a free, and what each thread did is one piece of
     /// work.
-    pub fn may_tear_two(&self, first: &Pair, second: &Pair) -> bool {
-        let seconds = [first.second, second.second];
+    pub fn may_tear_two(&self, first: [AccessId; 2], second: [AccessId; 2]) -> bool {
+        let seconds = [first[1], second[1]];
         self.threads.is_none()
             || seconds.iter().all(|&second| !is_free(self.walk.accesses.get(second)))
-                && self.is_one_piece(first.first, second.second)
-                && self.is_one_piece(first.second, second.first)
+                && self.is_one_piece(first[0], second[1])
+                && self.is_one_piece(first[1], second[0])
     }
 
     /// Whether two accesses of a thread can be of one piece of work.
