@@ -1,7 +1,11 @@
 //! How much of its thread's work an order spans.
 
-use unpick_findings::{Finding, FindingAccess};
+use unpick_findings::{Finding, FindingAccess, Frame};
 use unpick_symbols::Place;
+
+/// Functions of the C library that call what a thread runs. Where the library has debug info, they look like anybody's.
+const THREAD_STARTS: [&str; 5] =
+    ["start_thread", "clone3", "__clone3", "__libc_start_call_main", "__libc_start_main_impl"];
 
 /// Whether one of the threads makes its accesses in several operations, which only the function that the thread runs has in common: a whole round of its work is in
 /// between. False also where the calls are not known.
@@ -26,7 +30,10 @@ fn are_apart(one: &[String], other: &[String]) -> bool {
 
 /// The functions that led to an access and are not of a library of the language, innermost first.
 pub fn own_functions(access: &FindingAccess) -> Vec<String> {
-    let frames = [&access.frame].into_iter().chain(&access.inlined_into).chain(&access.stack);
+    functions_of([&access.frame].into_iter().chain(&access.inlined_into).chain(&access.stack))
+}
+
+fn functions_of<'f>(frames: impl Iterator<Item = &'f Frame>) -> Vec<String> {
     let own = frames.filter_map(|frame| {
         let frame = unpick_symbols::Frame {
             function: frame.function.clone(),
@@ -37,7 +44,7 @@ pub fn own_functions(access: &FindingAccess) -> Vec<String> {
         let place = Place { frames: vec![frame], ..Place::default() };
         place.own_frame().and_then(|at| place.frames[at].function.clone())
     });
-    own.collect()
+    own.filter(|function| !THREAD_STARTS.contains(&function.as_str())).collect()
 }
 
 #[cfg(test)]
@@ -56,6 +63,20 @@ mod tests {
         let closure = "main::{closure#0}";
         assert!(apart(&["get", "user", closure], &["put", "user", closure]));
         assert!(apart(&["get", closure], &["put", closure]), "the closure is what it runs");
+    }
+
+    #[test]
+    fn what_the_c_library_starts_threads_with_is_nobodys_function() {
+        let frame = |function: &str, file: &str| Frame {
+            function: Some(function.to_owned()),
+            file: Some(file.to_owned()),
+            line: Some(1),
+            column: None,
+        };
+        let start = frame("start_thread", "./nptl/pthread_create.c");
+        let functions =
+            functions_of([&frame("get", "a.c"), &frame("user", "a.c"), &start].into_iter());
+        assert_eq!(functions, ["get", "user"]);
     }
 
     #[test]
