@@ -179,6 +179,8 @@ fn programs_do_not_survive_unpick() {
         let unpick = scene.command(UNPICK, &[verb, "--", "sh", "-c", script]);
         let mut unpick = started(unpick);
         let numbers = scene.wait_for("numbers");
+        // A program that was started a moment ago is not known to its guardian yet.
+        wait_until_waiting(unpick.id());
         unpick.kill().unwrap();
         unpick.wait().unwrap();
         let [child, program] = numbers.split_whitespace().collect::<Vec<_>>()[..] else {
@@ -190,6 +192,21 @@ fn programs_do_not_survive_unpick() {
             // In our own group, which is not ours to end.
             _ => drop(Command::new("kill").arg(child).status().unwrap()),
         }
+    }
+}
+
+/// Until the first thread of a process stays in a system call.
+fn wait_until_waiting(process: u32) {
+    let started = Instant::now();
+    let mut before = String::new();
+    loop {
+        let call = fs::read_to_string(format!("/proc/{process}/syscall")).unwrap();
+        if call == before && !call.starts_with("running") {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "process {process} never waits");
+        before = call;
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A process of our own that outlives us by a moment: it ends the programs we have started if we are killed.
 //!
 //! Takes   the numbers of processes and groups that run.      Gives  SIGKILL to all of them when this process is gone, however it went.
-//! Misses  processes that left the group of their run.
+//! Misses  processes that left the group of their run; a program that was started in the moment before we are killed, and not announced yet.
 //! Cost    one fork for all runs, two writes to a pipe for each.
 //!
 //! Not by `PR_SET_PDEATHSIG`: that reaches the first process of a run only, and needs a `fork` of all our memory for each run where
