@@ -18,8 +18,8 @@ pub struct Proposal {
 /// Of proposals by their scores, before each pattern that tears a unit: what correlates best is tried first, and a hint soon.
 const SCORED_PER_TORN: usize = 2;
 
-/// The findings and their alternatives, the best prior first, at most `max`; of equals those that lead already. What is in code that only failing runs execute is a
-/// consequence of the failure, and proposed only if nothing else is. Patterns that tear a unit of two variables have a place among the others whatever their
+/// The findings and their alternatives, the best prior first, at most `max`; of equals those that lead already. What is a
+/// consequence of the failure, or the normal end of a life, is proposed only if nothing else is. Patterns that tear a unit of two variables have a place among the others whatever their
 /// score: that a detector finds it open in one run is a hint that scores do not have.
 pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) -> Vec<Proposal> {
     let place_of =
@@ -37,8 +37,8 @@ pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) 
     }
     scored.sort_by(|one, other| other.finding.score.total_cmp(&one.finding.score));
     let mut proposals = interleaved(scored, torn);
-    if proposals.iter().any(|proposal| !proposal.finding.in_failing_code) {
-        proposals.retain(|proposal| !proposal.finding.in_failing_code);
+    if proposals.iter().any(|proposal| !proposal.finding.is_consequence()) {
+        proposals.retain(|proposal| !proposal.finding.is_consequence());
     }
     proposals.truncate(max);
     proposals
@@ -92,7 +92,10 @@ pub fn candidates(proposals: &[Proposal], runs: Runs) -> Vec<Candidate> {
         }
         Origin::Correlated | Origin::Inferred => Candidate {
             agreement: finding.score,
-            missed: 1.0 - f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
+            missed: {
+                let covered = finding.covered_runs.max(finding.failed_runs);
+                1.0 - f64::from(covered) / f64::from(runs.failed.max(1))
+            },
             ..Candidate::default()
         },
     };

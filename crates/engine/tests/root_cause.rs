@@ -7,7 +7,8 @@ use made::code;
 use unpick_analyses::interleaving_patterns::PatternId;
 use unpick_engine::{Proposal, apply, candidates, propose, repropose};
 use unpick_findings::{
-    Alternative, Confirmation, Finding, Findings, Origin, Packages, Reason, Runs, SCHEMA,
+    AccessKind, Alternative, Confirmation, Finding, Findings, Origin, Packages, Reason, Runs,
+    SCHEMA,
 };
 use unpick_forcing::{Arm, Candidate, Decision, Experiments, Observation, Settings, decide};
 
@@ -152,6 +153,28 @@ fn code_that_only_failing_runs_execute_is_proposed_if_nothing_else_is() {
     assert_eq!(proposed(&findings), ["0x2"]);
     findings.findings[1].in_failing_code = true;
     assert_eq!(proposed(&findings), ["0x1", "0x2"]);
+}
+
+#[test]
+fn the_normal_end_of_a_life_is_proposed_if_nothing_else_is() {
+    let mut findings = listed(&[(1, 0.9), (2, 0.8)]);
+    findings.findings[0].accesses[1].kind = AccessKind::Free;
+    let proposals = propose(&findings, Vec::new(), 10);
+    assert_eq!(places(&proposals), [("0x2", Some(1))]);
+    findings.findings[0].accesses[0].kind = AccessKind::Free;
+    let proposals = propose(&findings, Vec::new(), 10);
+    assert_eq!(places(&proposals).len(), 2, "freed twice is a bug");
+}
+
+#[test]
+fn what_the_same_functions_do_at_other_lines_counts_as_covered() {
+    let proposal = |failed_runs: u32, covered_runs: u32| Proposal {
+        finding: Finding { failed_runs, covered_runs, ..order(1, 0.7) },
+        place: Some(0),
+    };
+    let missed = |proposal: Proposal| candidates(&[proposal], RUNS)[0].missed;
+    assert_eq!(missed(proposal(15, 0)), 0.25);
+    assert_eq!(missed(proposal(15, 20)), 0.0);
 }
 
 /// An order that tears an open unit, and could lead the finding that begins at `of`.

@@ -59,7 +59,11 @@ pub fn alternatives(
     let describer = Describer::new(conclusion, names, choices);
     let groups = describer.groups();
     let mut alternatives = correlating(conclusion, &describer, &groups);
-    alternatives.extend(best_ranked(&describer, &groups));
+    for new in best_ranked(&describer, &groups) {
+        if !alternatives.iter().any(|known| known.finding.is_same(&new.finding)) {
+            alternatives.push(new);
+        }
+    }
     alternatives.extend(tearing(conclusion, &describer, &groups, units));
     alternatives
 }
@@ -88,7 +92,8 @@ fn correlating(
 /// The patterns that correlate best, whichever group they are in: a group may be led by one that correlates less, and only some groups are findings.
 fn best_ranked(describer: &Describer<'_>, groups: &[Group]) -> Vec<Alternative> {
     let can_be_meant = |place: &usize| {
-        describer.can_be_cause(*place) && describer.standing(*place) != Standing::Ignored
+        let leads = groups.iter().any(|group| group.leader == *place);
+        !leads && describer.can_be_cause(*place) && describer.standing(*place) != Standing::Ignored
     };
     let mut known = HashSet::new();
     let patterns = (0..describer.conclusion.evidence.len()).filter(can_be_meant);

@@ -146,6 +146,14 @@ impl Finding {
     pub fn is_same_order(&self, other: &Finding) -> bool {
         self.pattern == other.pattern && code_of(self) == code_of(other)
     }
+
+    /// Whether it can hardly be the cause: only failing runs execute some of its code, or it is the normal end of a life, something used and then
+    /// freed. A bug is the free that comes first.
+    pub fn is_consequence(&self) -> bool {
+        let kinds: Vec<AccessKind> = self.accesses.iter().map(|access| access.kind).collect();
+        let ends_life = matches!(kinds[..], [first, AccessKind::Free] if first != AccessKind::Free);
+        self.in_failing_code || ends_life
+    }
 }
 
 /// Of the same run, with the same accesses. Names may be others: they are told apart by code.

@@ -11,6 +11,7 @@ use unpick_analyses::ranking::{
 };
 
 use crate::correlated::{FindingCorrelation, correlation_of, first_among_equals};
+use crate::covered::CoveredRuns;
 use crate::finding::{
     AccessKind, Class, Finding, FindingAccess, Findings, HeldLock, InExperiments, Origin,
     RelatedAccess, Relation, Runs, SCHEMA, Study, Supporter,
@@ -68,12 +69,14 @@ pub(crate) struct Describer<'c> {
     pub conclusion: &'c Conclusion,
     choices: &'c Choices,
     words: AccessWords<'c>,
+    covered: CoveredRuns,
 }
 
 impl<'c> Describer<'c> {
     pub fn new(conclusion: &'c Conclusion, names: &'c dyn Names, choices: &'c Choices) -> Self {
         let places = Places::chosen(&conclusion.code, names, choices);
-        Describer { conclusion, choices, words: AccessWords { places } }
+        let covered = CoveredRuns::default();
+        Describer { conclusion, choices, words: AccessWords { places }, covered }
     }
 
     /// One per cause.
@@ -187,6 +190,7 @@ impl<'c> Describer<'c> {
             accesses,
             failed_runs: ranked.failed,
             passed_runs: ranked.passed,
+            covered_runs: self.covered_runs(group.leader),
             in_experiments: InExperiments {
                 failed_runs: ranked.experiments.failed,
                 passed_runs: ranked.experiments.passed,
@@ -204,6 +208,11 @@ impl<'c> Describer<'c> {
             reconstruction: None,
             correlation: self.correlation(group.leader),
         })
+    }
+
+    fn covered_runs(&self, place: usize) -> u32 {
+        let frame_of = |site: u32| self.words.places.place(site).frame;
+        self.covered.of(place, self.conclusion, &frame_of)
     }
 
     fn sentence(&self, ranked: &Ranked, accesses: &[FindingAccess]) -> String {

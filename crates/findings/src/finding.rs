@@ -72,6 +72,9 @@ pub struct Finding {
     /// In how many failing and passing runs the pattern occurred.
     pub failed_runs: u32,
     pub passed_runs: u32,
+    /// Failing runs that have it, or an order that the same threads make in the same functions, at other lines.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub covered_runs: u32,
     /// The same of runs in which some order was forced or prevented.
     #[serde(default, skip_serializing_if = "InExperiments::is_nowhere")]
     pub in_experiments: InExperiments,

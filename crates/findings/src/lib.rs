@@ -16,6 +16,7 @@ mod alternatives;
 mod certainty;
 mod confirmed;
 mod correlated;
+mod covered;
 mod deadlock;
 mod describe;
 mod failure;

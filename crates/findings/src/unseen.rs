@@ -90,6 +90,7 @@ impl Finding {
             accesses,
             failed_runs: 0,
             passed_runs: 0,
+            covered_runs: 0,
             missing_runs: 0,
             example_run,
             cut_short: false,

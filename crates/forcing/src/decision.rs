@@ -86,8 +86,14 @@ pub fn leader(
     let lower = |at: usize| weighted(at, measured[at].effect().0);
     let upper = |at: usize| weighted(at, measured[at].effect().1);
     let best = best_agreement(candidates, measured, baseline);
+    let best_untried = best_untried(candidates, measured, baseline);
+    let doubt = |at: usize| measured[at].doubt(baseline, &candidates[at]);
     let may_lead = |at: usize| match measured[at].verdict(baseline, &candidates[at]) {
         Verdict::Cause => true,
+        // What nobody could make may be the one that it was not told apart from.
+        Verdict::Likely if doubt(at) == Some(Doubt::Confounded) => {
+            candidates[at].agreement + NEARLY >= best_untried
+        }
         Verdict::Likely => candidates[at].agreement >= LIKELY * best,
         // An effect that chance may have made does not outdo a correlation that it has not.
         Verdict::Related | Verdict::NotReproduced => candidates[at].agreement + NEARLY >= best,
@@ -130,6 +136,15 @@ pub(crate) fn best_agreement(
     let all = candidates.iter().zip(measured);
     let standing = all.filter(|(candidate, measured)| is_standing(candidate, measured, baseline));
     standing.map(|(candidate, _)| candidate.agreement).fold(0.0, f64::max)
+}
+
+/// Of the candidates that too few runs had to say anything.
+fn best_untried(candidates: &[Candidate], measured: &[Measured], baseline: Rate) -> f64 {
+    let all = candidates.iter().zip(measured);
+    let untried = all.filter(|(candidate, measured)| {
+        measured.verdict(baseline, candidate) == Verdict::NotReproduced && !measured.is_harmless()
+    });
+    untried.map(|(candidate, _)| candidate.agreement).fold(0.0, f64::max)
 }
 
 /// The one that correlates best; of those that nearly do, the one that comes before the most others: a cause comes before its effects.

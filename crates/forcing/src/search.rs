@@ -4,7 +4,8 @@
 //! Cost    all the time that is given, unless one candidate is clearly the cause before.
 //!
 //! 1. **Screening**: each candidate is forced twice, in the cheapest way. Then candidates are proposed again: now there are runs that pass
-//!    with a suspicious order in them, and runs that fail without it.
+//!    with a suspicious order in them, and runs that fail without it. The first two that make the program fail are prevented as well: where one
+//!    of them is shown to be the cause, and nothing else speaks against it, the search is over.
 //! 2. **Other ways**: while few candidates make the program fail, those that were not reached, or were reached and did no harm, are forced in
 //!    other ways (longer holds, other threads kept aside), the most suspicious first and most often: an order that is needed may need more to do harm.
 //! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
@@ -60,6 +61,8 @@ impl Default for Settings {
 
 /// So many that make the program fail are enough to compare at first.
 const ENOUGH: usize = 3;
+/// So many are compared before other ways are tried.
+const FRONT_RUNNERS: usize = 2;
 /// What is asked for may not happen in every run: so many times as many runs are made as are wanted.
 const ATTEMPTS: u32 = 2;
 
@@ -83,15 +86,17 @@ pub fn decide<E: Experiments>(
         over: false,
     };
     search.screen(0)?;
+    search.try_front_runners()?;
     search.screen_new()?;
-    search.settle_harmless()?;
-    search.try_other_ways()?;
-    search.screen_new()?;
-    search.compare()?;
-    search.reconsider()?;
-    search.confirm()?;
-    search.look_for_earlier()?;
-    search.hold_elsewhere()?;
+    search.check_leader()?;
+    if !search.is_sure() {
+        search.settle_harmless()?;
+        search.try_other_ways()?;
+        search.screen_new()?;
+        search.compare()?;
+        search.reconsider()?;
+        search.check_leader()?;
+    }
     search.go_on_while_unsure()?;
     search.mark_confounded();
     let Search { candidates, measured, baseline, runs, experiments, .. } = search;
@@ -179,6 +184,26 @@ impl<E: Experiments> Search<'_, E> {
             self.run(Arm::Forced { candidate, way })?;
         }
         Ok(())
+    }
+
+    /// The first that make the program fail are prevented as well, before anything else is tried: where they are causes, they are known soon.
+    fn try_front_runners(&mut self) -> Result<(), E::Error> {
+        let (runs, finalists) = (self.settings.rounds[0], self.finalists());
+        if finalists.is_empty() {
+            return Ok(());
+        }
+        for candidate in finalists.into_iter().take(FRONT_RUNNERS) {
+            self.force_until(candidate, runs)?;
+            self.prevent_until(candidate, runs)?;
+        }
+        self.run_baseline(runs)
+    }
+
+    /// Looks closely at what leads: with more runs, beside earlier orders, and with threads held elsewhere.
+    fn check_leader(&mut self) -> Result<(), E::Error> {
+        self.confirm()?;
+        self.look_for_earlier()?;
+        self.hold_elsewhere()
     }
 
     fn compare(&mut self) -> Result<(), E::Error> {

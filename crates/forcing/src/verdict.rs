@@ -19,10 +19,13 @@ const REMOVED: f64 = 0.05;
 /// A root cause is in the runs that fail and not in those that pass, whatever was forced in them: of the runs that have one of both, most
 /// have both. Access windows miss an order in some runs, and an order of code may do no harm for some values.
 const AGREES: f64 = 0.5;
-/// Where the program fails so often by itself that forcing an order cannot be seen to raise it, all that is shown is that keeping threads apart
-/// helps, which it does for any bug: then the order has to be in nearly all runs that fail, and in hardly any that passes. So it has if it spans a round of a
-/// thread's work: to force it holds the thread somewhere in between, and to prevent it keeps others out of all of that.
+/// An order that spans a round of a thread's work has to be in nearly all runs that fail, and in hardly any that passes: to force it holds the thread
+/// somewhere in between, and to prevent it keeps others out of all of that.
 const AGREES_FULLY: f64 = 0.9;
+/// Where the program fails so often by itself that forcing an order cannot be seen to raise it, all that is shown is that keeping threads apart
+/// helps, which it does for any bug. The few runs that pass are those in which threads hardly met, so most orders of two threads correlate with failure: then
+/// the order has to be in all runs that fail, and in none that passes, but for one of some thirty.
+const AGREES_ALWAYS: f64 = 0.97;
 /// A root cause is in nearly all failing runs of the hunt, which nobody forced; an order that is in fewer is one of several ways in which it shows.
 const COVERS: f64 = 0.8;
 /// Forcing raises the rate by this much at least: with many runs any difference is clear, and to hold threads makes a small one.
@@ -114,7 +117,7 @@ impl Evidence {
         let doubts = [
             (self.missed > 1.0 - COVERS, Doubt::MissedFailures),
             (self.agreement < AGREES, Doubt::InPassingRuns),
-            (!is_raised && !agrees_fully, Doubt::FailsByItself),
+            (!is_raised && self.agreement < AGREES_ALWAYS, Doubt::FailsByItself),
             (self.spans_operations && !agrees_fully, Doubt::SpansOperations),
             (self.confounded, Doubt::Confounded),
             (self.depends_on_place, Doubt::DependsOnPlace),
@@ -265,7 +268,8 @@ mod tests {
         assert_eq!(agreeing(0.8, (10, 10), (0, 10), (12, 17)), Verdict::Likely);
         assert_eq!(agreeing(0.8, (40, 40), (0, 40), (31, 40)), Verdict::Likely, "clear, but small");
         assert_eq!(agreeing(0.8, (20, 20), (0, 10), (8, 20)), Verdict::Cause);
-        assert_eq!(agreeing(0.95, (10, 10), (0, 10), (12, 17)), Verdict::Cause);
+        assert_eq!(agreeing(0.95, (10, 10), (0, 10), (12, 17)), Verdict::Likely);
+        assert_eq!(agreeing(0.98, (10, 10), (0, 10), (12, 17)), Verdict::Cause);
     }
 
     #[test]

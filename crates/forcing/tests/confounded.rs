@@ -14,6 +14,8 @@ struct Twins {
     is_second_harmless: bool,
     /// Threads can be held at another place, and then nothing fails.
     is_harmless_elsewhere: bool,
+    /// The second order does its harm before the first.
+    is_second_earlier: bool,
 }
 
 impl Experiments for Twins {
@@ -54,8 +56,8 @@ impl Experiments for Twins {
         self.are_told_apart
     }
 
-    fn is_earlier(&self, _one: usize, _other: usize) -> bool {
-        false
+    fn is_earlier(&self, one: usize, _other: usize) -> bool {
+        one == 1 && self.is_second_earlier
     }
 
     fn time_used(&self) -> f64 {
@@ -65,7 +67,13 @@ impl Experiments for Twins {
 
 fn decision(are_told_apart: bool, is_second_harmless: bool, agreements: [f64; 2]) -> Decision {
     decision_on(
-        Twins { runs_left: 200, are_told_apart, is_second_harmless, is_harmless_elsewhere: false },
+        Twins {
+            runs_left: 200,
+            are_told_apart,
+            is_second_harmless,
+            is_harmless_elsewhere: false,
+            is_second_earlier: false,
+        },
         agreements,
     )
 }
@@ -100,6 +108,29 @@ fn what_correlates_less_or_does_no_harm_is_no_rival() {
     assert_eq!((harmless.leader, verdict_of_leader(&harmless)), (Some(0), Some(Verdict::Cause)));
 }
 
+/// Both are shown, and the second one does its harm first.
+fn effect_and_cause(agreements: [f64; 2]) -> Decision {
+    let twins = Twins {
+        runs_left: 200,
+        are_told_apart: false,
+        is_second_harmless: false,
+        is_harmless_elsewhere: false,
+        is_second_earlier: true,
+    };
+    decision_on(twins, agreements)
+}
+
+#[test]
+fn an_effect_does_not_lead_its_cause_though_it_correlates_better() {
+    let decision = effect_and_cause([0.95, 0.8]);
+    assert_eq!((decision.leader, verdict_of_leader(&decision)), (Some(1), Some(Verdict::Likely)));
+}
+
+#[test]
+fn what_correlates_much_less_only_comes_before_the_cause() {
+    assert_eq!(effect_and_cause([0.95, 0.55]).leader, Some(0));
+}
+
 #[test]
 fn an_order_that_does_harm_at_one_place_only_is_not_what_does_it() {
     let twins = Twins {
@@ -107,6 +138,7 @@ fn an_order_that_does_harm_at_one_place_only_is_not_what_does_it() {
         are_told_apart: true,
         is_second_harmless: true,
         is_harmless_elsewhere: true,
+        is_second_earlier: false,
     };
     let decision = decision_on(twins, [0.9, 0.3]);
     assert_eq!((decision.leader, verdict_of_leader(&decision)), (Some(0), Some(Verdict::Likely)));

@@ -72,6 +72,7 @@ fn finding(class: Class, pattern: &str, sentence: &str, accesses: Vec<FindingAcc
         accesses,
         failed_runs: 25,
         passed_runs: 0,
+        covered_runs: 0,
         missing_runs: 0,
         example_run: 6,
         cut_short: false,

@@ -29,9 +29,7 @@ impl<E: Experiments> Search<'_, E> {
             self.compare()?;
             self.run_baseline(self.wanted)?;
             self.reconsider()?;
-            self.confirm()?;
-            self.look_for_earlier()?;
-            self.hold_elsewhere()?;
+            self.check_leader()?;
             if self.runs == before {
                 break;
             }

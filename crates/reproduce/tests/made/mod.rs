@@ -69,6 +69,7 @@ pub fn finding(pattern: PatternId) -> Finding {
         accesses: accesses.collect(),
         failed_runs: 25,
         passed_runs: 0,
+        covered_runs: 0,
         missing_runs: 0,
         example_run: 6,
         cut_short: false,
