@@ -46,6 +46,8 @@ pub struct DebugNames {
     pub units: DwarfUnits,
     pub types: Types,
     pub globals: Globals,
+    /// By function: asked again for every access to a heap block.
+    type_parameters: RefCell<HashMap<EntryRef, Vec<EntryRef>>>,
 }
 
 impl DebugNames {
@@ -53,7 +55,7 @@ impl DebugNames {
         let units = DwarfUnits::read(debug_info);
         let types = Types::default();
         let globals = Globals::collect(&units, &types);
-        DebugNames { units, types, globals }
+        DebugNames { units, types, globals, type_parameters: RefCell::default() }
     }
 
     /// All types with this name; namespaces are ignored.
@@ -63,6 +65,15 @@ impl DebugNames {
 
     /// The types a generic function or template was made for.
     pub fn type_parameters(&self, function: EntryRef) -> Vec<EntryRef> {
+        if let Some(known) = self.type_parameters.borrow().get(&function) {
+            return known.clone();
+        }
+        let found = self.find_type_parameters(function);
+        self.type_parameters.borrow_mut().insert(function, found.clone());
+        found
+    }
+
+    fn find_type_parameters(&self, function: EntryRef) -> Vec<EntryRef> {
         let own = self.own_type_parameters(function);
         match self
             .units
