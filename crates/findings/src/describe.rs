@@ -20,7 +20,7 @@ use crate::grouping::{Group, Standing, group, is_doubtful, is_suspicious, ranks}
 use crate::led_by::led_by;
 use crate::names::{Author, Frame, Names, Place};
 use crate::packages::Packages;
-use crate::places::Places;
+use crate::places::{Places, Shown};
 use crate::race::{OpenUnit, SourceLine};
 use crate::sentences::{OtherWayRound, missing_sentence, sentence};
 
@@ -292,15 +292,19 @@ impl AccessWords<'_> {
 
     /// Who wrote the code that made an access, itself or by a library of the language.
     pub fn author(&self, access: &ExampleAccess) -> Author {
-        self.places.author(self.places.own_site(access.site, &access.stack).0)
+        self.places.author(self.shown(access).site)
     }
 
     pub fn is_ignored(&self, access: &ExampleAccess) -> bool {
-        self.places.is_ignored(self.places.own_site(access.site, &access.stack).0)
+        self.places.is_ignored(self.shown(access).site)
     }
 
     fn shown_frame(&self, access: &ExampleAccess) -> Frame {
-        self.places.place(self.places.own_site(access.site, &access.stack).0).frame
+        self.shown(access).place.frame
+    }
+
+    pub fn shown<'a>(&self, access: &'a ExampleAccess) -> Shown<'a> {
+        self.places.shown(access.site, &access.stack)
     }
 
     pub fn variable(&self, access: &ExampleAccess) -> Option<String> {
@@ -308,14 +312,14 @@ impl AccessWords<'_> {
     }
 
     pub fn access(&self, role: u8, access: &ExampleAccess) -> FindingAccess {
-        let (site, calls) = self.places.own_site(access.site, &access.stack);
-        let Place { frame, inlined_into } = self.places.place(site);
+        let Shown { site, place, calls, shown_call } = self.shown(access);
+        let Place { frame, inlined_into } = place;
         FindingAccess {
             role,
             kind: kind_of(access.touch),
             variable: self.variable(access),
             frame,
-            text: self.places.names.line_text(self.places.site(site), self.places.code),
+            text: self.places.names.line_text(site, self.places.code),
             inlined_into,
             thread: access.thread,
             process: access.process,
@@ -327,7 +331,7 @@ impl AccessWords<'_> {
             bytes: access.whole_length,
             library: access.library,
             calls: self.places.calls(&access.stack),
-            shown_call: self.places.shown_call(access.site, &access.stack),
+            shown_call,
         }
     }
 

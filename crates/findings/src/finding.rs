@@ -227,7 +227,8 @@ pub struct FindingAccess {
     /// The calls that led to `code`, innermost first, at most `MOST_CALLS`; empty: not known.
     #[serde(default)]
     pub calls: Vec<CodePlace>,
-    /// Which of `calls` is shown, because `code` is inside a library of the language; none: `code` itself.
+    /// Which of `calls` is shown, because `code` is inside a library of the language; none: `code` itself, or the only call of the
+    /// library in the user's code, where it is none of `calls`.
     #[serde(default)]
     pub shown_call: Option<usize>,
 }

@@ -55,7 +55,7 @@ pub use hang::{
     LostNotification, LostStep, LostVariable, WaitedFor, describe_hang, group_hangs,
     impasse_in_words,
 };
-pub use names::{Author, Frame, Names, Place};
+pub use names::{Author, Frame, Names, Place, UsersCall};
 pub use packages::Packages;
 pub use race::{
     AccessOrder, CorrelatedAccess, ForcedOrder, ForcedRace, NumberedRaces, OpenUnit, RACES_SCHEMA,

@@ -35,12 +35,25 @@ pub enum Author {
     Language,
 }
 
+/// A call in the user's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsersCall {
+    pub site: CodeSite,
+    /// Whether it is the only one. Else others are on the same line of the same function, and nothing else is known.
+    pub is_exact: bool,
+}
+
 /// Knows names. What it does not know it leaves out.
 pub trait Names {
     fn place(&self, site: CodeSite, code: &CodeBook) -> Place;
     /// Who wrote the code at a site.
     fn author(&self, _site: CodeSite, _code: &CodeBook) -> Author {
         Author::User
+    }
+    /// The call through which the user's code gets to a site inside a library of the language, whoever made it; none if there are
+    /// several, or nobody knows.
+    fn users_call(&self, _site: CodeSite, _code: &CodeBook) -> Option<UsersCall> {
+        None
     }
     /// The line of source that `place` gives for a site, as it was when the program was built.
     fn line_text(&self, _site: CodeSite, _code: &CodeBook) -> Option<String> {

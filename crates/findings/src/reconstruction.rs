@@ -18,7 +18,7 @@ use unpick_analyses::ranking::ExampleAccess;
 use crate::describe::{AccessWords, Choices, kind_of};
 use crate::finding::{AccessKind, CodePlace, Finding, FindingAccess, Runs, Unreadable, parse};
 use crate::names::{Author, Frame, Names};
-use crate::places::Places;
+use crate::places::{Places, Shown};
 pub use own_first::own_first;
 
 /// Name and version of the form.
@@ -302,15 +302,15 @@ impl<'r> ReconstructionWords<'r> {
         confidence: f64,
     ) -> CodePoint {
         let places = &self.words.places;
-        let (site, _) = places.own_site(example.site, &example.stack);
+        let Shown { site, place: shown, .. } = self.words.shown(example);
         CodePoint {
             place,
             thread,
             confidence,
             kind: kind_of(example.touch),
             variable: self.words.variable(example),
-            frame: places.place(site).frame,
-            text: places.names.line_text(places.site(site), places.code),
+            frame: shown.frame,
+            text: places.names.line_text(site, places.code),
             code: places.code_place(example.site),
         }
     }

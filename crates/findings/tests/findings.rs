@@ -15,16 +15,19 @@ use unpick_analyses::{Collector, Formula, LabelledRun, Options, RunPatterns, Uns
 use unpick_events::Label::{self, Fail, Pass, Unusable};
 use unpick_events::{Kind, ThreadId};
 use unpick_findings::{
-    Alternative, Author, Choices, Confirmation, Confirmed, Finding, Findings, Frame, HangGroup,
-    Names, OpenUnit, Origin, Packages, Place, RaceFinding, Reason, Relation, Unreadable,
-    alternatives, describe, describe_shown, describe_unseen,
+    Alternative, Author, Choices, Confirmation, Confirmed, Finding, FindingAccess, Findings, Frame,
+    HangGroup, Names, OpenUnit, Origin, Packages, Place, RaceFinding, Reason, Relation, Unreadable,
+    UsersCall, alternatives, describe, describe_shown, describe_unseen,
 };
 use unpick_recording::Recording;
 use unpick_recording::writer::{Draft, Writer};
 
 /// Site 31 is line 31 of bank.c; sites above 100 are on the line of their last two digits, as inlined copies are.
-/// Sites above 1000 are a library's.
+/// Sites above 1000 are a library's. Above 2000 the user calls it only from the line of their last two digits; above 3000 from several
+/// copies of that line. Site 499 is what the compiler adds, without a file.
 struct TestNames;
+
+const ADDED: u32 = 499;
 
 /// From site 501 to 1000 it is code that cargo fetched.
 fn file_of(site: CodeSite) -> &'static str {
@@ -38,11 +41,18 @@ impl Names for TestNames {
     fn place(&self, site: CodeSite, _: &CodeBook) -> Place {
         let frame = Frame {
             function: Some(format!("f{}", site.offset)),
-            file: Some(file_of(site).to_owned()),
-            line: Some(site.offset as u32 % 100),
+            file: (site.offset != u64::from(ADDED)).then(|| file_of(site).to_owned()),
+            line: (site.offset != u64::from(ADDED)).then_some(site.offset as u32 % 100),
             column: Some(5),
         };
-        Place { frame, inlined_into: Vec::new() }
+        let inlined_into = (site.offset == 40).then(Frame::default);
+        Place { frame, inlined_into: inlined_into.into_iter().collect() }
+    }
+
+    fn users_call(&self, site: CodeSite, _: &CodeBook) -> Option<UsersCall> {
+        let offset = site.offset % 100;
+        let call = UsersCall { site: CodeSite { offset, ..site }, is_exact: site.offset < 3000 };
+        (site.offset > 2000).then_some(call)
     }
 
     fn author(&self, site: CodeSite, _: &CodeBook) -> Author {
@@ -418,13 +428,12 @@ fn what_goes_with_passing_is_no_finding() {
     assert!(found(&[]).findings.is_empty(), "no run");
 }
 
-#[test]
-fn an_access_inside_a_library_is_shown_at_the_users_call_of_it() {
+/// A write at a site, with calls that led there (outermost first), that line 40 reads.
+fn written_at(site: u32, call_sites: &[u32]) -> [FindingAccess; 2] {
     let mut writer = Writer::new();
-    let call_sites = [29, 31, 1005];
-    let stack = Draft::new(Kind::Stack).context(9).call_sites(&call_sites);
+    let stack = Draft::new(Kind::Stack).context(9).call_sites(call_sites);
     writer.write(ThreadId(1), stack);
-    let inside = Draft::access(Kind::Write, traces::address_of('x'), 8).site(1099).context(9);
+    let inside = Draft::access(Kind::Write, traces::address_of('x'), 8).site(site).context(9);
     writer.write(ThreadId(1), inside);
     let outside = Draft::access(Kind::Read, traces::address_of('x'), 8).site(40);
     writer.write(ThreadId(2), outside);
@@ -435,15 +444,53 @@ fn an_access_inside_a_library_is_shown_at_the_users_call_of_it() {
     let run = LabelledRun { number: 1, label: Fail, patterns: &patterns };
     let conclusion = conclude(std::iter::once(run), Formula::Jaccard).unwrap();
     let findings = describe(&conclusion, &TestNames, &choices());
-    let [write, read] = &findings.findings[0].accesses[..] else { panic!("{findings:?}") };
+    findings.findings[0].accesses.clone().try_into().unwrap()
+}
+
+fn lines_of_calls(access: &FindingAccess) -> Vec<Option<u32>> {
+    access.stack.iter().map(|frame| frame.line).collect()
+}
+
+#[test]
+fn an_access_inside_a_library_is_shown_at_the_users_call_of_it() {
+    let [write, read] = written_at(1099, &[29, 31, 1005]);
     assert_eq!((write.frame.line, read.frame.line), (Some(31), Some(40)));
     assert_eq!(write.text.as_deref(), Some("text of line 31"));
-    let callers: Vec<_> = write.stack.iter().map(|frame| frame.line).collect();
-    assert_eq!(callers, [Some(29)]);
+    assert_eq!(lines_of_calls(&write), [Some(29)]);
     assert_eq!(write.code.offset, "0x44b", "the access itself can still be found");
     let calls: Vec<&str> = write.calls.iter().map(|call| call.offset.as_str()).collect();
     assert_eq!((&calls[..], write.shown_call), (&["0x3ed", "0x1f", "0x1d"][..], Some(1)));
     assert_eq!((write.bytes, read.shown_call), (8, None));
+}
+
+#[test]
+fn what_the_compiler_adds_around_a_thread_is_not_shown_as_the_users() {
+    let [write, _] = written_at(1099, &[29, ADDED, 1005]);
+    assert_eq!((write.frame.line, write.shown_call), (Some(29), Some(2)));
+    let [write, _] = written_at(1099, &[ADDED, 1005]);
+    assert_eq!((write.frame.line, write.shown_call), (Some(99), None), "the library itself");
+}
+
+#[test]
+fn a_call_of_a_library_that_was_not_recorded_is_shown_if_there_is_only_one() {
+    for recorded in [&[29, ADDED, 1005][..], &[29], &[]] {
+        let [write, _] = written_at(2040, recorded);
+        assert_eq!((write.frame.line, write.frame.column), (Some(40), Some(5)));
+        assert_eq!(write.text.as_deref(), Some("text of line 40"));
+        assert_eq!((write.inlined_into.len(), write.shown_call), (1, None));
+        assert_eq!((write.code.offset.as_str(), write.calls.len()), ("0x7f8", recorded.len()));
+        assert_eq!(lines_of_calls(&write).len(), write.calls.len(), "all of them led there");
+    }
+    let [copied, _] = written_at(3040, &[29]);
+    assert_eq!((copied.frame.line, copied.frame.column), (Some(40), None));
+    assert_eq!(copied.inlined_into, [], "which of the copies it was is not known");
+}
+
+#[test]
+fn a_call_of_a_library_that_was_recorded_needs_no_other() {
+    let [write, _] = written_at(2040, &[29, 140, 1005]);
+    assert_eq!(write.frame.function.as_deref(), Some("f140"), "a copy of line 40");
+    assert_eq!(write.shown_call, Some(1));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use unpick_analyses::interleaving_patterns::{self, CodeModule, CodeSite};
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleBlock, ExampleLock, ExampleMemory};
-use unpick_findings::{Author, Frame, Names, Place};
+use unpick_findings::{Author, Frame, Names, Place, UsersCall};
 use unpick_recording::LockKind;
 use unpick_symbols::{
     Access, Belonging, Code, LockStep, Memory, ModuleInfo, Place as SymbolPlace, Symbols, Touch,
@@ -161,6 +161,14 @@ impl Names for CodeNames {
             Some(true) => Author::Dependency,
             Some(false) => Author::User,
         }
+    }
+
+    fn users_call(&self, site: CodeSite, code: &CodeBook) -> Option<UsersCall> {
+        let mut loaded = self.loaded();
+        let address = loaded.address(&code.modules[site.module? as usize], site.offset)?;
+        let call = loaded.symbols.users_call(address)?;
+        let offset = loaded.symbols.place(call.return_address).offset;
+        Some(UsersCall { site: CodeSite { offset, ..site }, is_exact: call.is_exact })
     }
 
     fn line_text(&self, site: CodeSite, code: &CodeBook) -> Option<String> {

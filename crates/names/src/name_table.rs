@@ -51,6 +51,16 @@ pub(crate) struct NamedSite {
     /// The line of source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Inside a library of the language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_call: Option<NamedCall>,
+}
+
+/// The user's call behind a site, a site of the same module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NamedCall {
+    pub offset: u64,
+    pub is_exact: bool,
 }
 
 fn is_user(author: &Author) -> bool {
@@ -205,6 +215,7 @@ mod tests {
             inlined_into: Vec::new(),
             author: Author::User,
             text: Some("look();".to_owned()),
+            users_call: None,
         };
         let lines = BTreeMap::from([(3, "look();".to_owned())]);
         NameTable {

@@ -2,7 +2,7 @@
 
 use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock};
-use unpick_findings::{Author, Names, Place};
+use unpick_findings::{Author, Names, Place, UsersCall};
 
 use crate::code_names::CodeNames;
 use crate::stored_names::StoredNames;
@@ -34,6 +34,11 @@ impl Names for ProgramNames<'_> {
     fn author(&self, site: CodeSite, code: &CodeBook) -> Author {
         let stored = self.stored.and_then(|stored| stored.author(site, code));
         stored.unwrap_or_else(|| self.files.author(site, code))
+    }
+
+    fn users_call(&self, site: CodeSite, code: &CodeBook) -> Option<UsersCall> {
+        let stored = self.stored.and_then(|stored| stored.users_call(site, code));
+        stored.unwrap_or_else(|| self.files.users_call(site, code))
     }
 
     fn line_text(&self, site: CodeSite, code: &CodeBook) -> Option<String> {

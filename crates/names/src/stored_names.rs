@@ -9,9 +9,11 @@ use std::collections::HashMap;
 
 use unpick_analyses::interleaving_patterns::{CodeModule, CodeSite};
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock, ExampleMemory};
-use unpick_findings::{Author, Place};
+use unpick_findings::{Author, Place, UsersCall};
 
-use crate::name_table::{AccessKey, KeptLines, LockKey, MemoryKey, NameTable, NamedSite};
+use crate::name_table::{
+    AccessKey, KeptLines, LockKey, MemoryKey, NameTable, NamedCall, NamedSite,
+};
 
 /// A table of names that can be asked.
 pub struct StoredNames {
@@ -55,6 +57,15 @@ impl StoredNames {
     /// `None`: the table does not know the site.
     pub fn author(&self, site: CodeSite, code: &CodeBook) -> Option<Author> {
         self.site(site, code).map(|site| site.author)
+    }
+
+    /// The outer `None`: the table does not know the site.
+    pub fn users_call(&self, site: CodeSite, code: &CodeBook) -> Option<Option<UsersCall>> {
+        let known = self.site(site, code)?.users_call;
+        Some(known.map(|NamedCall { offset, is_exact }| UsersCall {
+            site: CodeSite { offset, ..site },
+            is_exact,
+        }))
     }
 
     /// The outer `None`: the table does not know the site.
@@ -122,5 +133,35 @@ impl StoredNames {
             },
             ExampleMemory::Other { .. } => MemoryKey::Other,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(build_id: &str) -> CodeModule {
+        let (build_id, path) = (build_id.to_owned(), "/bank".to_owned());
+        CodeModule { build_id, path, lowest: 0, length: 64 }
+    }
+
+    #[test]
+    fn a_call_behind_a_library_is_one_of_the_same_module() {
+        let site = r#"{"module": 0, "offset": 16, "frame": {}, "author": "language",
+            "users_call": {"offset": 32, "is_exact": true}}"#;
+        let call = r#"{"module": 0, "offset": 32, "frame": {"function": "put", "line": 55}}"#;
+        let json = format!(
+            r#"{{"form": "unpick-names/1", "modules": [{{"build_id": "aa", "path": "/bank"}}],
+            "sites": [{site}, {call}], "variables": [], "locks": [], "lines": {{}}}}"#
+        );
+        let names = StoredNames::new(NameTable::from_json(json.as_bytes()).unwrap());
+        let mut code = CodeBook::default();
+        code.modules = ["bb", "aa"].map(module).to_vec();
+        let at = |offset| CodeSite { module: Some(1), offset };
+        let call = names.users_call(at(16), &code).flatten().unwrap();
+        assert_eq!(call, UsersCall { site: at(32), is_exact: true });
+        assert_eq!(names.place(call.site, &code).and_then(|place| place.frame.line), Some(55));
+        assert_eq!(names.users_call(at(32), &code), Some(None));
+        assert_eq!(names.users_call(at(48), &code), None, "the table does not know it");
     }
 }

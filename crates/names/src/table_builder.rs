@@ -3,15 +3,16 @@
 //! Takes   the patterns and graphs of runs, one after the other; names while the program's files are there.      Gives  a `NameTable`.
 //! Cost    memory per distinct site and access, not per run; every name is asked for once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use unpick_analyses::RunPatterns;
 use unpick_analyses::communication::RunGraphs;
+use unpick_analyses::interleaving_patterns::CodeSite;
 use unpick_analyses::ranking::{CodeBook, ExampleAccess, ExampleLock, ExampleMemory, accesses_of};
-use unpick_findings::Names;
+use unpick_findings::{Author, Names, UsersCall};
 
 use crate::name_table::{
-    AccessKey, FORM, LockKey, MemoryKey, NameTable, NamedLock, NamedModule, NamedSite,
+    AccessKey, FORM, LockKey, MemoryKey, NameTable, NamedCall, NamedLock, NamedModule, NamedSite,
     NamedVariable,
 };
 use crate::program_names::ProgramNames;
@@ -85,22 +86,47 @@ impl<'n> TableBuilder<'n> {
 
     fn name_sites(&self, table: &mut NameTable) {
         for &site in &self.code.sites {
-            let place = self.names.place(site, &self.code);
-            if let Some(file) = &place.frame.file {
-                let lines = self.names.lines_around(site, &self.code, self.around);
-                if !lines.is_empty() {
-                    table.lines.entry(file.clone()).or_default().extend(lines);
-                }
-            }
-            table.sites.push(NamedSite {
-                module: site.module,
-                offset: site.offset,
-                frame: place.frame,
-                inlined_into: place.inlined_into,
-                author: self.names.author(site, &self.code),
-                text: self.names.line_text(site, &self.code),
-            });
+            let named = self.name_site(site, table);
+            table.sites.push(named);
         }
+        // What they refer to comes last: the others have the numbers of the code book.
+        let mut known: HashSet<CodeSite> = self.code.sites.iter().copied().collect();
+        for &site in &self.code.sites {
+            let call = self.users_call(site).map(|call| call.site);
+            if let Some(call) = call.filter(|call| known.insert(*call)) {
+                let named = self.name_site(call, table);
+                table.sites.push(named);
+            }
+        }
+    }
+
+    fn name_site(&self, site: CodeSite, table: &mut NameTable) -> NamedSite {
+        let place = self.names.place(site, &self.code);
+        if let Some(file) = &place.frame.file {
+            let lines = self.names.lines_around(site, &self.code, self.around);
+            if !lines.is_empty() {
+                table.lines.entry(file.clone()).or_default().extend(lines);
+            }
+        }
+        let users_call = self.users_call(site).map(|call| {
+            let UsersCall { site, is_exact } = call;
+            NamedCall { offset: site.offset, is_exact }
+        });
+        NamedSite {
+            module: site.module,
+            offset: site.offset,
+            frame: place.frame,
+            inlined_into: place.inlined_into,
+            author: self.names.author(site, &self.code),
+            text: self.names.line_text(site, &self.code),
+            users_call,
+        }
+    }
+
+    /// Only code of a library is somebody else's.
+    fn users_call(&self, site: CodeSite) -> Option<UsersCall> {
+        let is_library = self.names.author(site, &self.code) == Author::Language;
+        is_library.then(|| self.names.users_call(site, &self.code)).flatten()
     }
 }
 

@@ -14,6 +14,7 @@
 //! | place                    | DWARF lines and inlined functions          | `deposit at /src/bank.c:31:9`   | without `-g`: function and offset, by symbol    |
 //! |                          | DWARF in the file, `.gnu_debuglink`,       |                                 | debuginfod, dwz's common file                   |
 //! |                          | `/usr/lib/debug`, `.dwo`, `.dwp`, zlib/zstd |                                |                                                 |
+//! | user's call of a library | direct calls in the machine code           | `put at /src/bank.rs:55:17`     | several lines; functions whose address is taken |
 //! | global, static           | DWARF variable and member path             | `config.limits[3].max`          | thread-locals: their address is the thread's    |
 //! |                          | variable of a library, copied to the program | `shared_pair.second`          | virtual base classes                            |
 //! |                          | Rust: wrappers without a written name fall away | `LOCKED.data.1`, `HITS`    |                                                 |
@@ -31,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod access_text;
+mod call_table;
 mod control_flow;
 mod debug_info;
 mod delivered;
@@ -54,6 +56,7 @@ mod symbol_table;
 mod typed_expression;
 mod types;
 mod unit_sources;
+mod users_call;
 mod variable;
 
 use std::cell::RefCell;
@@ -72,6 +75,7 @@ pub use place::{Frame, Place};
 pub use rust_locks::{LockStep, RustLock, rust_lock};
 pub use sites::SiteCandidates;
 pub use source_text::{Access, Memory, Touch};
+pub use users_call::UsersCall;
 pub use variable::Variable;
 
 use access_text::Knowledge;
@@ -192,6 +196,21 @@ impl Symbols {
 
     fn module_at(&self, address: u64) -> Option<&Module> {
         self.modules.iter().rev().find(|module| module.info.addresses().contains(&address))
+    }
+
+    /// The user's call behind code of a library that was not inlined, if the program has only one line that leads there. Nothing about
+    /// code that is delivered compiled: what it does for itself is not the user's.
+    pub fn users_call(&self, return_address: u64) -> Option<UsersCall> {
+        let module = self.module_at(return_address.wrapping_sub(1))?;
+        let inside = module.in_file(return_address).wrapping_sub(1);
+        let function = module.symbols().function(inside)?.address;
+        if let Some(known) = module.users_calls.borrow().get(&function) {
+            return *known;
+        }
+        let is_looked_for = !module.is_in_delivered_code(return_address);
+        let found = is_looked_for.then(|| users_call::find(self, module, function)).flatten();
+        module.users_calls.borrow_mut().insert(function, found);
+        found
     }
 
     /// The full return address of a site, of which a recording keeps the low 32 bits.

@@ -28,6 +28,8 @@ const LIBRARY_NAMESPACES: [&str; 10] = [
 ];
 const ALLOCATION_FUNCTIONS: [&str; 4] =
     ["operator new", "__rust_alloc", "__rdl_alloc", "__rg_alloc"];
+/// What the compiler makes for the library.
+const INTRINSICS: [&str; 1] = ["__rust_try"];
 const LIBRARY_FILES: [&str; 6] =
     ["libc.so", "libc-", "libstdc++", "libgcc_s", "ld-linux", "libm.so"];
 
@@ -57,7 +59,10 @@ fn is_library_function(function: &str) -> bool {
     // `<alloc::vec::Vec<T> as …>::f`; but `<bank::Account as core::ops::Drop>::drop` is the user's.
     let name = function.trim_start_matches('<');
     let allocates = ALLOCATION_FUNCTIONS.iter().any(|known| function.starts_with(known));
-    allocates || LIBRARY_NAMESPACES.iter().any(|namespace| name.starts_with(namespace))
+    let is_intrinsic = INTRINSICS.contains(&function);
+    allocates
+        || is_intrinsic
+        || LIBRARY_NAMESPACES.iter().any(|namespace| name.starts_with(namespace))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub struct PathFinder<'a> {
 
 impl<'a> PathFinder<'a> {
     pub fn new(names: &'a DebugNames, hint: Option<&'a str>) -> PathFinder<'a> {
-        let DebugNames { units, types, globals } = names;
+        let DebugNames { units, types, globals, .. } = names;
         PathFinder { units, types, globals, hint, steps_left: Cell::new(MOST_STEPS) }
     }
 }

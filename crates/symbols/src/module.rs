@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use unpick_problem::Problem;
 
+use crate::call_table::CallTable;
 use crate::control_flow::ControlFlow;
 use crate::debug_info::DebugInfo;
 use crate::demangle::demangled;
@@ -20,6 +21,7 @@ use crate::place::{Frame, Place};
 use crate::source_text::Dialect;
 use crate::symbol_table::SymbolTable;
 use crate::types::Types;
+use crate::users_call::UsersCall;
 
 /// Inlining deeper than this is a damaged file.
 const MOST_FRAMES: usize = 256;
@@ -34,6 +36,9 @@ pub struct Module {
     names: OnceCell<Option<DebugNames>>,
     /// By the address of a function; none: it cannot be followed.
     control_flow: RefCell<HashMap<u64, Option<ControlFlow>>>,
+    calls: OnceCell<Option<CallTable>>,
+    /// By the address of a function of a library.
+    pub users_calls: RefCell<HashMap<u64, Option<UsersCall>>>,
 }
 
 /// What the debug info says beyond lines: variables and types.
@@ -41,6 +46,8 @@ pub struct DebugNames {
     pub units: DwarfUnits,
     pub types: Types,
     pub globals: Globals,
+    /// By function: asked again for every access to a heap block.
+    type_parameters: RefCell<HashMap<EntryRef, Vec<EntryRef>>>,
 }
 
 impl DebugNames {
@@ -48,7 +55,7 @@ impl DebugNames {
         let units = DwarfUnits::read(debug_info);
         let types = Types::default();
         let globals = Globals::collect(&units, &types);
-        DebugNames { units, types, globals }
+        DebugNames { units, types, globals, type_parameters: RefCell::default() }
     }
 
     /// All types with this name; namespaces are ignored.
@@ -58,6 +65,15 @@ impl DebugNames {
 
     /// The types a generic function or template was made for.
     pub fn type_parameters(&self, function: EntryRef) -> Vec<EntryRef> {
+        if let Some(known) = self.type_parameters.borrow().get(&function) {
+            return known.clone();
+        }
+        let found = self.find_type_parameters(function);
+        self.type_parameters.borrow_mut().insert(function, found.clone());
+        found
+    }
+
+    fn find_type_parameters(&self, function: EntryRef) -> Vec<EntryRef> {
         let own = self.own_type_parameters(function);
         match self
             .units
@@ -101,6 +117,8 @@ impl Module {
             symbols: OnceCell::new(),
             names: OnceCell::new(),
             control_flow: RefCell::default(),
+            calls: OnceCell::new(),
+            users_calls: RefCell::default(),
         }
     }
 
@@ -249,6 +267,12 @@ impl Module {
             ControlFlow::of(code, function.address)
         });
         flow.as_ref()?.follows(first, second)
+    }
+
+    /// All calls of a function, as return addresses; both in terms of the file. None: there may be others.
+    pub fn calls_of(&self, function: u64) -> Option<&[u64]> {
+        let read = || CallTable::read(self.file()?, self.symbols());
+        self.calls.get_or_init(read).as_ref()?.calls_of(function)
     }
 
     /// Debug info of lines alone (`-gline-tables-only`, assembly) leaves the function to the symbol table.

@@ -37,10 +37,16 @@ impl Place {
         self.frames.first()
     }
 
-    /// Position of the first frame that is not of a library of the language: what the user wrote.
+    /// Position of the first frame that is not of a library of the language: what the user wrote. What the compiler adds has no file, and
+    /// is the user's only where nothing has one.
     pub fn own_frame(&self) -> Option<usize> {
         let module = self.module.as_deref();
-        self.frames.iter().position(|frame| !is_library_frame(frame, module))
+        let is_own = |frame: &Frame| !is_library_frame(frame, module);
+        let with_file = self.frames.iter().position(|frame| frame.file.is_some() && is_own(frame));
+        with_file.or_else(|| {
+            let is_without_files = self.frames.iter().all(|frame| frame.file.is_none());
+            is_without_files.then(|| self.frames.iter().position(is_own)).flatten()
+        })
     }
 
     /// Whether the code that uses the language's libraries here was fetched by cargo, and not written by the user. None: all of
@@ -129,5 +135,33 @@ impl fmt::Display for Place {
             write!(f, " (inlined into {frame})")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(frames: &[(&str, Option<&str>)]) -> Place {
+        let frame = |&(function, file): &(&str, Option<&str>)| Frame {
+            function: Some(function.to_owned()),
+            file: file.map(str::to_owned),
+            ..Frame::default()
+        };
+        Place { frames: frames.iter().map(frame).collect(), ..Place::default() }
+    }
+
+    #[test]
+    fn what_the_compiler_adds_is_not_the_users() {
+        assert_eq!(place(&[("__rust_try", None)]).own_frame(), None);
+        let started = [("made", None), ("std::thread::spawn", Some("/rustc/0/thread/mod.rs"))];
+        assert_eq!(place(&started).own_frame(), None, "it has no file where others have one");
+        let own = [("made", None), ("bank::main", Some("/home/me/bank/src/main.rs"))];
+        assert_eq!(place(&own).own_frame(), Some(1));
+    }
+
+    #[test]
+    fn without_debug_info_a_name_is_enough() {
+        assert_eq!(place(&[("deposit", None)]).own_frame(), Some(0));
     }
 }

@@ -60,6 +60,15 @@ impl SymbolTable {
         containing(&self.functions, address)
     }
 
+    /// Where functions begin, in ascending order.
+    pub fn starts(&self) -> impl Iterator<Item = u64> {
+        self.functions.iter().map(|function| function.address)
+    }
+
+    pub fn begins_at(&self, address: u64) -> bool {
+        self.functions.binary_search_by_key(&address, |function| function.address).is_ok()
+    }
+
     pub fn object(&self, address: u64) -> Option<&Symbol> {
         containing(&self.objects, address)
     }

@@ -162,6 +162,7 @@ fn ask(path: &Path) {
         symbols.variable(address, 4, Some(&place));
         symbols.heap_name(&[place], 8, 16);
         symbols.resolve_site(address as u32);
+        symbols.users_call(address);
     }
     symbols.problems();
     symbols.notes();

@@ -174,7 +174,9 @@ impl Pin<'_> {
         let mut pinned = self.step(step, kind)?;
         pinned.variable = access.variable.clone();
         // The finding has the line as it was built; the source may be newer than that by now.
-        if access.shown_call.is_none() && pinned.at.text.is_none() {
+        let SourcePlace { function, line, .. } = &pinned.at;
+        let is_shown = (function, line) == (&access.frame.function, &access.frame.line);
+        if is_shown && access.shown_call.is_none() && pinned.at.text.is_none() {
             pinned.at.text = access.text.clone();
         }
         Ok(pinned)
