@@ -158,7 +158,7 @@ fn best_correlated(
     earliest(candidates, of, best - nearly, earlier)
 }
 
-/// Of those that agree at least so well, the one that comes before the most others; of equals the first.
+/// Of those that agree at least so well, the one that comes before the most others; of equals the one that agrees best, then the first.
 fn earliest(
     candidates: &[Candidate],
     of: &[usize],
@@ -168,7 +168,10 @@ fn earliest(
     let near: Vec<usize> =
         of.iter().copied().filter(|&at| candidates[at].agreement >= least).collect();
     let before = |at: usize| near.iter().filter(|&&other| earlier(at, other)).count();
-    near.iter().copied().reduce(|first, at| if before(at) > before(first) { at } else { first })
+    let preference = |at: usize| (before(at), candidates[at].agreement);
+    near.iter()
+        .copied()
+        .reduce(|first, at| if preference(at) > preference(first) { at } else { first })
 }
 
 /// Of the orders that both kinds of experiments show, and that agree with failing, the earliest; causes before those that cannot be told apart from

@@ -1,6 +1,8 @@
 //! One finding in full.
 
-use unpick_findings::{Certainty, Finding, Findings, Origin, Packages, SupportingInvariant};
+use unpick_findings::{
+    Certainty, Confirmation, Finding, Findings, Origin, Packages, SupportingInvariant,
+};
 
 use crate::Style;
 use crate::layout::{paragraph, printable};
@@ -42,10 +44,27 @@ fn head(findings: &Findings, finding: &Finding, number: usize, style: &Style) ->
     let confirmed = finding.confirmed.as_ref().filter(|_| !told_already).map(words::confirmed);
     let confirmed =
         confirmed.map_or_else(String::new, |words| paragraph(&words, style.columns(), ""));
-    let confirmed = confirmed + &doubt(findings, finding, style);
+    let confirmed =
+        confirmed + &unexplained(findings, finding, style) + &doubt(findings, finding, style);
     let rule = "=".repeat(style.columns());
     let (rule, title) = (style.paint().aside(&rule), style.paint().bad(&title));
     format!("{rule}\n{title}\n{figures}\n{confirmed}")
+}
+
+/// Of what makes the program fail: the failing runs that it does not explain.
+fn unexplained(findings: &Findings, finding: &Finding, style: &Style) -> String {
+    let verdict = finding.confirmed.map(|confirmed| confirmed.verdict);
+    let explains = matches!(verdict, Some(Confirmation::Cause | Confirmation::Likely));
+    let covered = finding.covered_runs.max(finding.failed_runs);
+    let left = findings.runs.failed.saturating_sub(covered);
+    if !explains || left == 0 || finding.origin == Origin::Forced {
+        return String::new();
+    }
+    let failed = findings.runs.failed;
+    let text = format!(
+        "not explained by it: {left} of {failed} failing runs, which have no order of these functions like it; there may be another cause"
+    );
+    paragraph(&text, style.columns(), "")
 }
 
 /// Of the first finding: that it is not proven, and what can be done about it.

@@ -120,7 +120,8 @@ impl Experiments {
             });
             meant.map(|(_, moments)| *moments).collect()
         };
-        tells_apart(&moments(true, Label::Fail), &moments(false, Label::Pass))
+        let is_rival_earlier = self.is_earlier(rival, own);
+        tells_apart(&moments(true, Label::Fail), &moments(false, Label::Pass), is_rival_earlier)
     }
 
     /// Whether one order does its harm before another in most failing runs that have both.

@@ -22,7 +22,7 @@ use super::experiments::{Experiments, Measure, Recorded};
 use super::plans::Plans;
 use super::reading::Reading;
 use super::span::spans_operations;
-use super::telling_apart::{is_part_of, is_same_bug};
+use super::telling_apart::is_same_bug;
 use super::trying::Trying;
 use crate::conclude::{Reranked, log_in, patterns_in};
 use crate::forcing::ForcedRun;
@@ -264,8 +264,8 @@ impl unpick_forcing::Experiments for Laboratory<'_> {
 
     fn is_earlier(&self, one: usize, other: usize) -> bool {
         let [first, second] = [one, other].map(|at| &self.proposals[at].finding);
-        // What an order begins with comes before its harm.
-        if is_part_of(first, second) || is_part_of(second, first) {
+        // Of orders of the same functions none is the cause of the other; and what an order begins with comes before its harm.
+        if is_same_bug(first, second) || is_same_bug(second, first) {
             return false;
         }
         match (self.planned(one), self.planned(other)) {

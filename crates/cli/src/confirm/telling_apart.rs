@@ -10,14 +10,19 @@ use unpick_forcing::{ALPHA, MIN_RUNS, Rate};
 
 use super::span::own_functions;
 
+const PART: f64 = 0.2;
+const MOST: f64 = 0.5;
+
 /// When this order and the other one did their harm; none: the run did not have it.
 type Moments = (Option<(u32, u32)>, Option<(u32, u32)>);
 
-/// Whether runs fail without the other order, or pass with it.
-pub fn tells_apart(failed: &[Moments], passed: &[Moments]) -> bool {
+/// Whether runs fail without the other order, or pass with it, in a part that is no accident of a window. An effect is seen without its cause more often by such accidents, because
+/// the cause has to be there: so of an order that is usually earlier, it has to be most of them.
+pub fn tells_apart(failed: &[Moments], passed: &[Moments], is_other_earlier: bool) -> bool {
+    let least = if is_other_earlier { MOST } else { PART };
     let with_rival = passed.iter().filter(|(_, other)| other.is_some()).count();
     let without = failed.iter().filter(|moments| comes_first(moments)).count();
-    is_part(without, failed.len()) || is_part(with_rival, passed.len())
+    is_part(without, failed.len(), least) || is_part(with_rival, passed.len(), least)
 }
 
 /// Whether the other order makes no difference of its own: runs that have it and not this one fail clearly less often than runs that have both, and
@@ -45,25 +50,24 @@ fn comes_first(moments: &Moments) -> bool {
     }
 }
 
-/// A part that is no accident of a window.
-fn is_part(part: usize, whole: usize) -> bool {
-    part > 0 && part * 5 >= whole
+fn is_part(part: usize, whole: usize, least: f64) -> bool {
+    part > 0 && part as f64 >= least * whole as f64
 }
 
-/// Whether two orders are of the same functions, or one is a part of the other: who looks at the one sees the other. An order of more functions may enclose the
-/// other.
+/// Whether another order is one of the same functions, or of some of them, or one is a part of the other: who looks at the one sees the other. An order of more
+/// functions may enclose the other.
 pub fn is_same_bug(one: &Finding, other: &Finding) -> bool {
     let functions = |finding: &Finding| -> HashSet<String> {
         let innermost = |access| own_functions(access).into_iter().next();
         finding.accesses.iter().filter_map(innermost).collect()
     };
     let (first, second) = (functions(one), functions(other));
-    let are_of_same_functions = !first.is_empty() && first == second;
+    let are_of_same_functions = !second.is_empty() && second.is_subset(&first);
     are_of_same_functions || is_part_of(one, other) || is_part_of(other, one)
 }
 
 /// Whether all accesses of an order are accesses of another one.
-pub fn is_part_of(part: &Finding, whole: &Finding) -> bool {
+fn is_part_of(part: &Finding, whole: &Finding) -> bool {
     let whole: Vec<_> = whole.accesses.iter().map(seen_at).collect();
     part.accesses.iter().all(|access| whole.contains(&seen_at(access)))
 }

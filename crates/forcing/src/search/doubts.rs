@@ -71,15 +71,16 @@ impl<E: Experiments> Search<'_, E> {
         }
     }
 
-    /// Rivals are what correlates as well, and what else seems to be the cause and correlates nearly as well: of an order and its effect, the effect
-    /// may correlate better, because the order does no harm for some values.
+    /// Rivals are what correlates as well, and of what correlates nearly as well, whatever seems to be the cause or does its harm earlier: of an order and its
+    /// effect, the effect may correlate better, because the order does no harm for some values.
     fn is_confounded(&self, at: usize, seeming: &[usize]) -> bool {
         let own = self.candidates[at].agreement;
         let is_rival = |&other: &usize| {
             let agreement = self.candidates[other].agreement;
-            let is_likely = seeming.contains(&other) && agreement >= LIKELY * own;
+            let may_be_behind =
+                || seeming.contains(&other) || self.experiments.is_earlier(other, at);
             other != at
-                && (agreement >= own - NEARLY || is_likely)
+                && (agreement >= own - NEARLY || agreement >= LIKELY * own && may_be_behind())
                 && self.verdict(other) != Verdict::Refuted
                 && !self.measured[other].is_harmless()
         };
@@ -96,7 +97,6 @@ impl<E: Experiments> Search<'_, E> {
         let is_meant = |&at: &usize| {
             at != leader
                 && self.candidates[at].agreement >= enough
-                && self.measured[at].makes_it_fail()
                 && !self.measured[at].is_harmless()
                 && self.experiments.is_earlier(at, leader)
         };
