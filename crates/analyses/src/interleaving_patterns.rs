@@ -30,7 +30,6 @@ mod fixed;
 mod found;
 mod modules;
 mod possible;
-mod premature;
 mod result;
 mod slices;
 mod visits;

@@ -280,49 +280,6 @@ fn naive_torn_rows(steps: &[Step]) -> BTreeSet<(u8, Vec<u64>)> {
     torn
 }
 
-/// P9 and P12 by what each thread does next: one that takes what another has written, comes to a second variable, and only then the other does.
-fn naive_premature(steps: &[Step], window: usize) -> BTreeSet<(u8, Vec<u64>)> {
-    let pairs = naive_pairs(steps, window);
-    let location = |pair: &NaivePair| *pair.lives.first().unwrap();
-    let visits: BTreeSet<(usize, Seen, usize)> = pairs
-        .iter()
-        .flat_map(|pair| pair.ends.map(|end| (end.index, end, location(pair))))
-        .collect();
-    let after = |seen: Seen| {
-        visits
-            .iter()
-            .copied()
-            .filter(move |(index, next, _)| *index > seen.index && next.thread == seen.thread)
-    };
-    let mut found = BTreeSet::new();
-    for pair in pairs.iter().filter(|pair| pair.ends[0].is_write) {
-        let [first, taken] = pair.ends;
-        for (_, used, place) in after(taken).take(8).filter(|(.., place)| *place != location(pair))
-        {
-            let made = after(first).find(|(.., other)| *other == place);
-            let Some((_, made, _)) = made.filter(|(_, made, _)| used.index < made.index) else {
-                continue;
-            };
-            let accesses = [first, taken, used, made];
-            let named = [
-                (first, Variable::X),
-                (taken, Variable::X),
-                (used, Variable::Y),
-                (made, Variable::Y),
-            ];
-            if is_of_one_round(&accesses, &pairs, steps)
-                && let Some(pattern) = pattern_of(&named, Class::MultiVariable)
-            {
-                found.insert((
-                    pattern.number(),
-                    accesses.map(|access| u64::from(access.site)).to_vec(),
-                ));
-            }
-        }
-    }
-    found
-}
-
 fn naive_combination(one: &NaivePair, other: &NaivePair) -> Option<(PatternId, Vec<Seen>)> {
     let ([a, b], [c, d]) = (one.ends, other.ends);
     if !one.lives.is_disjoint(&other.lives) {
@@ -376,7 +333,7 @@ proptest! {
     }
 
     #[test]
-    fn torn_rows_and_premature_uses_come_in_addition_to_what_the_window_shows(
+    fn torn_rows_come_in_addition_to_what_the_window_shows(
         steps in prop::collection::vec(step(), 0..40), access_window in 2..7_u32,
     ) {
         let by_window = Options { access_window, ..Options::by_window_only() };
@@ -384,7 +341,6 @@ proptest! {
         let shown = naive_patterns(&steps, access_window as usize, by_window.pair_window as usize, is_of_one_round);
         let mut expected: BTreeSet<_> = shown.into_keys().collect();
         expected.extend(naive_torn_rows(&steps));
-        expected.extend(naive_premature(&steps, access_window as usize));
         let run = collect_steps(&steps, Options { torn_rows: true, ..by_window });
         prop_assert_eq!(summary_of(&run).into_keys().collect::<BTreeSet<_>>(), expected);
     }

@@ -40,8 +40,22 @@ pub fn propose(findings: &Findings, alternatives: Vec<Alternative>, max: usize) 
     if proposals.iter().any(|proposal| !proposal.finding.is_consequence()) {
         proposals.retain(|proposal| !proposal.finding.is_consequence());
     }
-    proposals.truncate(max);
+    truncate(&mut proposals, max, |proposal| place_of(&proposal.finding).is_some());
     proposals
+}
+
+/// Leaves out the last alternatives; each finding of the list stands for a cause of its own and stays, as long as there is room.
+fn truncate(proposals: &mut Vec<Proposal>, max: usize, is_listed: impl Fn(&Proposal) -> bool) {
+    let listed = proposals.iter().filter(|proposal| is_listed(proposal)).count();
+    let mut room = max.saturating_sub(listed);
+    proposals.retain(|proposal| {
+        let stays = is_listed(proposal) || room > 0;
+        if stays && !is_listed(proposal) {
+            room -= 1;
+        }
+        stays
+    });
+    proposals.truncate(max);
 }
 
 /// Both lists, each in its order; what is in both is there once.
@@ -92,10 +106,7 @@ pub fn candidates(proposals: &[Proposal], runs: Runs) -> Vec<Candidate> {
         }
         Origin::Correlated | Origin::Inferred => Candidate {
             agreement: finding.score,
-            missed: {
-                let covered = finding.covered_runs.max(finding.failed_runs);
-                1.0 - f64::from(covered) / f64::from(runs.failed.max(1))
-            },
+            missed: 1.0 - f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
             ..Candidate::default()
         },
     };

@@ -166,17 +166,6 @@ fn the_normal_end_of_a_life_is_proposed_if_nothing_else_is() {
     assert_eq!(places(&proposals).len(), 2, "freed twice is a bug");
 }
 
-#[test]
-fn what_the_same_functions_do_at_other_lines_counts_as_covered() {
-    let proposal = |failed_runs: u32, covered_runs: u32| Proposal {
-        finding: Finding { failed_runs, covered_runs, ..order(1, 0.7) },
-        place: Some(0),
-    };
-    let missed = |proposal: Proposal| candidates(&[proposal], RUNS)[0].missed;
-    assert_eq!(missed(proposal(15, 0)), 0.25);
-    assert_eq!(missed(proposal(15, 20)), 0.0);
-}
-
 /// An order that tears an open unit, and could lead the finding that begins at `of`.
 fn torn(of: u64, offset: u64, score: f64) -> Alternative {
     Alternative { of: order(of, score), finding: order(offset, score), reason: Reason::TearsUnit }

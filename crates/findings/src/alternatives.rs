@@ -22,7 +22,7 @@ use crate::race::OpenUnit;
 
 const MAX_PER_FINDING: usize = 12;
 /// Of the patterns that correlate best.
-const MAX_BEST: usize = 24;
+const MAX_BEST: usize = 8;
 /// Of the leader's score: what correlates less is hardly the cause of the same runs.
 const MIN_SHARE_OF_SCORE: f64 = 0.5;
 /// Patterns that tear a unit: each costs two runs at least.

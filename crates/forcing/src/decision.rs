@@ -101,9 +101,6 @@ pub fn leader(
     };
     let able: Vec<usize> =
         (0..candidates.len()).filter(|&at| is_able(&measured[at]) && may_lead(at)).collect();
-    if let Some(shown) = earliest_shown(candidates, measured, baseline, &able, earlier) {
-        return Some(shown);
-    }
     let best = able.iter().map(|&at| lower(at)).fold(f64::MIN, f64::max);
     let contenders: Vec<usize> = able.into_iter().filter(|&at| upper(at) >= best).collect();
     best_correlated(candidates, &contenders, NEARLY, earlier)
@@ -172,28 +169,6 @@ fn earliest(
     near.iter()
         .copied()
         .reduce(|first, at| if preference(at) > preference(first) { at } else { first })
-}
-
-/// Of the orders that both kinds of experiments show, and that agree with failing, the earliest; causes before those that cannot be told apart from
-/// others. An order and its effects are all shown, and the effects may correlate better, because the order does no harm for some values. But what
-/// correlates much less than another one that is shown only goes before it.
-fn earliest_shown(
-    candidates: &[Candidate],
-    measured: &[Measured],
-    baseline: Rate,
-    able: &[usize],
-    earlier: &dyn Fn(usize, usize) -> bool,
-) -> Option<usize> {
-    let agreement = |at: usize| candidates[at].agreement;
-    let is_cause = |&at: &usize| measured[at].verdict(baseline, &candidates[at]) == Verdict::Cause;
-    let is_confounded =
-        |at: usize| measured[at].doubt(baseline, &candidates[at]) == Some(Doubt::Confounded);
-    let shown: Vec<usize> =
-        able.iter().copied().filter(|at| is_cause(at) || is_confounded(*at)).collect();
-    let best = shown.iter().map(|&at| agreement(at)).fold(0.0, f64::max);
-    let causes: Vec<usize> = shown.iter().copied().filter(is_cause).collect();
-    let of = |those: &[usize]| earliest(candidates, those, LIKELY * best, earlier);
-    of(&causes).or_else(|| of(&shown))
 }
 
 /// Runs with the order that a leader needs: fewer say nothing.

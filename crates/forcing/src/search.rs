@@ -4,8 +4,8 @@
 //! Cost    all the time that is given, unless one candidate is clearly the cause before.
 //!
 //! 1. **Screening**: each candidate is forced twice, in the cheapest way. Then candidates are proposed again: now there are runs that pass
-//!    with a suspicious order in them, and runs that fail without it. The first two that make the program fail are prevented as well: where one
-//!    of them is shown to be the cause, and nothing else speaks against it, the search is over.
+//!    with a suspicious order in them, and runs that fail without it. The first two that make the program fail are prevented as well:
+//!    whatever else takes time, something is known of them.
 //! 2. **Other ways**: while few candidates make the program fail, those that were not reached, or were reached and did no harm, are forced in
 //!    other ways (longer holds, other threads kept aside), the most suspicious first and most often: an order that is needed may need more to do harm.
 //! 3. **Comparison**: those that make the program fail are forced and prevented 5, 10 and 20 times; after each round the ones
@@ -88,15 +88,12 @@ pub fn decide<E: Experiments>(
     search.screen(0)?;
     search.try_front_runners()?;
     search.screen_new()?;
+    search.settle_harmless()?;
+    search.try_other_ways()?;
+    search.screen_new()?;
+    search.compare()?;
+    search.reconsider()?;
     search.check_leader()?;
-    if !search.is_sure() {
-        search.settle_harmless()?;
-        search.try_other_ways()?;
-        search.screen_new()?;
-        search.compare()?;
-        search.reconsider()?;
-        search.check_leader()?;
-    }
     search.go_on_while_unsure()?;
     search.mark_confounded();
     let Search { candidates, measured, baseline, runs, experiments, .. } = search;
@@ -186,7 +183,7 @@ impl<E: Experiments> Search<'_, E> {
         Ok(())
     }
 
-    /// The first that make the program fail are prevented as well, before anything else is tried: where they are causes, they are known soon.
+    /// The first that make the program fail are prevented as well, before anything else is tried: whatever else takes time, something is known of them.
     fn try_front_runners(&mut self) -> Result<(), E::Error> {
         let (runs, finalists) = (self.settings.rounds[0], self.finalists());
         if finalists.is_empty() {

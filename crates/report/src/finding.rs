@@ -62,7 +62,7 @@ fn unexplained(findings: &Findings, finding: &Finding, style: &Style) -> String 
     }
     let failed = findings.runs.failed;
     let text = format!(
-        "not explained by it: {left} of {failed} failing runs, which have no order of these functions like it; there may be another cause"
+        "{left} of {failed} failing runs have neither this order nor one like it in the same functions: there may be another cause"
     );
     paragraph(&text, style.columns(), "")
 }

@@ -43,8 +43,7 @@ impl<'w> Fixed<'w> {
         self.is_fixed(pair.first, pair.second)
     }
 
-    /// Whether one access comes before another in every run.
-    pub fn is_fixed(&self, first: AccessId, second: AccessId) -> bool {
+    fn is_fixed(&self, first: AccessId, second: AccessId) -> bool {
         let Some(threads) = self.threads else { return false };
         let [first, second] = [first, second].map(|id| self.walk.accesses.get(id));
         threads.is_before(first, second) || is_free(second) && self.is_last_of(first, second)

@@ -265,7 +265,7 @@ impl unpick_forcing::Experiments for Laboratory<'_> {
     fn is_earlier(&self, one: usize, other: usize) -> bool {
         let [first, second] = [one, other].map(|at| &self.proposals[at].finding);
         // Of orders of the same functions none is the cause of the other; and what an order begins with comes before its harm.
-        if is_same_bug(first, second) || is_same_bug(second, first) {
+        if is_same_bug(first, second) {
             return false;
         }
         match (self.planned(one), self.planned(other)) {

@@ -54,15 +54,15 @@ fn is_part(part: usize, whole: usize, least: f64) -> bool {
     part > 0 && part as f64 >= least * whole as f64
 }
 
-/// Whether another order is one of the same functions, or of some of them, or one is a part of the other: who looks at the one sees the other. An order of more
-/// functions may enclose the other.
+/// Whether two orders are of the same functions, or one is a part of the other: who looks at the one sees the other. An order of more functions may enclose the
+/// other.
 pub fn is_same_bug(one: &Finding, other: &Finding) -> bool {
     let functions = |finding: &Finding| -> HashSet<String> {
         let innermost = |access| own_functions(access).into_iter().next();
         finding.accesses.iter().filter_map(innermost).collect()
     };
     let (first, second) = (functions(one), functions(other));
-    let are_of_same_functions = !second.is_empty() && second.is_subset(&first);
+    let are_of_same_functions = !first.is_empty() && first == second;
     are_of_same_functions || is_part_of(one, other) || is_part_of(other, one)
 }
 
