@@ -111,7 +111,9 @@ impl Experiments {
         let left_alone: Vec<_> = of_neither
             .map(|(one, (own, rival))| (one.label == Label::Fail, own.is_some(), rival.is_some()))
             .collect();
-        if screens_off(&left_alone) {
+        // What a cause does its harm by screens the cause off: that says nothing against an order that is earlier.
+        let is_rival_earlier = self.is_earlier(rival, own);
+        if !is_rival_earlier && screens_off(&left_alone) {
             return true;
         }
         let moments = |is_forced: bool, label: Label| -> Vec<_> {
@@ -120,7 +122,6 @@ impl Experiments {
             });
             meant.map(|(_, moments)| *moments).collect()
         };
-        let is_rival_earlier = self.is_earlier(rival, own);
         tells_apart(&moments(true, Label::Fail), &moments(false, Label::Pass), is_rival_earlier)
     }
 
