@@ -130,18 +130,24 @@ pub(crate) fn best_agreement(
     measured: &[Measured],
     baseline: Rate,
 ) -> f64 {
-    let all = candidates.iter().zip(measured);
-    let standing = all.filter(|(candidate, measured)| is_standing(candidate, measured, baseline));
-    standing.map(|(candidate, _)| candidate.agreement).fold(0.0, f64::max)
+    best_of(candidates, measured, |candidate, measured| is_standing(candidate, measured, baseline))
 }
 
 /// Of the candidates that too few runs had to say anything.
 fn best_untried(candidates: &[Candidate], measured: &[Measured], baseline: Rate) -> f64 {
-    let all = candidates.iter().zip(measured);
-    let untried = all.filter(|(candidate, measured)| {
+    best_of(candidates, measured, |candidate, measured| {
         measured.verdict(baseline, candidate) == Verdict::NotReproduced && !measured.is_harmless()
-    });
-    untried.map(|(candidate, _)| candidate.agreement).fold(0.0, f64::max)
+    })
+}
+
+/// The best agreement of the candidates that are meant.
+fn best_of(
+    candidates: &[Candidate],
+    measured: &[Measured],
+    is_meant: impl Fn(&Candidate, &Measured) -> bool,
+) -> f64 {
+    let meant = candidates.iter().zip(measured).filter(|(one, measured)| is_meant(one, measured));
+    meant.map(|(candidate, _)| candidate.agreement).fold(0.0, f64::max)
 }
 
 /// The one that correlates best; of those that nearly do, the one that comes before the most others: a cause comes before its effects.
