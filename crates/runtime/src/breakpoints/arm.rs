@@ -155,6 +155,7 @@ fn reaches(address: u64, stub: u64) -> bool {
     i32::try_from(stub.wrapping_sub(address) as i64).is_ok()
 }
 
+/// Above the module or below it: memory of ours, or of the program, may be next to it for more than a call can reach.
 fn page_near(module: u8, range: Range) -> Option<*mut u8> {
     const STEP: u64 = 1 << 20;
     const MOST_STEPS: u64 = 1024;
@@ -162,12 +163,18 @@ fn page_near(module: u8, range: Range) -> Option<*mut u8> {
     if !known.is_null() {
         return Some(known);
     }
-    let first = range.high.next_multiple_of(PAGE);
+    let above = range.high.next_multiple_of(PAGE);
+    let below = (range.low & !(PAGE - 1)).saturating_sub(PAGE);
     let page = (0..MOST_STEPS).find_map(|step| {
-        sys::map_private(Some((first + step * STEP) as usize), PAGE as usize).ok()
+        map_page(above.saturating_add(step * STEP))
+            .or_else(|| map_page(below.saturating_sub(step * STEP)))
     })?;
     PAGES[module as usize].store(page, Relaxed);
     Some(page)
+}
+
+fn map_page(at: u64) -> Option<*mut u8> {
+    sys::map_private(Some(at as usize), PAGE as usize).ok()
 }
 
 /// `push site; jmp [rip]; address of arrival`.
