@@ -59,6 +59,18 @@ pub enum Confirmation {
     NotReproduced,
 }
 
+impl Confirmation {
+    /// In lists: what is known to be the cause comes first, what is known to be none comes last.
+    pub fn place(self) -> u8 {
+        match self {
+            Confirmation::Cause => 0,
+            Confirmation::Likely => 1,
+            Confirmation::Related | Confirmation::NotReproduced => 2,
+            Confirmation::Refuted => 3,
+        }
+    }
+}
+
 /// What keeps an order that makes the program fail from being the cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -115,10 +127,16 @@ impl Findings {
             finding.confirmed = before.and_then(|before| before.confirmed);
         }
         for hang in &mut self.hangs {
+            let examples = hang.examples();
             let is_same = |before: &&HangGroup| {
-                (before.deadlock, before.example_run) == (hang.deadlock, hang.example_run)
+                before.deadlock == hang.deadlock && examples.contains(&before.example_run)
             };
-            hang.confirmed = earlier.hangs.iter().find(is_same).and_then(|before| before.confirmed);
+            if let Some(before) = earlier.hangs.iter().find(is_same) {
+                hang.confirmed = before.confirmed;
+                // The way that was confirmed is the one that is shown.
+                hang.example_run = before.example_run;
+                hang.sentence.clone_from(&before.sentence);
+            }
         }
         self.order_by_confirmation();
     }
@@ -167,10 +185,5 @@ fn code_of(finding: &Finding) -> Vec<(u8, AccessKind, &str)> {
 }
 
 fn place_of(confirmed: Option<Confirmed>) -> u8 {
-    match confirmed.map(|confirmed| confirmed.verdict) {
-        Some(Confirmation::Cause) => 0,
-        Some(Confirmation::Likely) => 1,
-        Some(Confirmation::Related | Confirmation::NotReproduced) | None => 2,
-        Some(Confirmation::Refuted) => 3,
-    }
+    confirmed.map_or(Confirmation::NotReproduced, |confirmed| confirmed.verdict).place()
 }

@@ -615,7 +615,15 @@ fn hang(deadlock: bool, verdict: Option<Confirmation>) -> HangGroup {
     let sentence = format!("{verdict:?}");
     let confirmed = verdict.map(confirmed);
     let lost_notification = false;
-    HangGroup { sentence, deadlock, lost_notification, failed_runs: 1, example_run: 1, confirmed }
+    HangGroup {
+        sentence,
+        deadlock,
+        lost_notification,
+        failed_runs: 1,
+        example_run: 1,
+        ways: Vec::new(),
+        confirmed,
+    }
 }
 
 #[test]

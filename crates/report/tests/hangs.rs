@@ -58,6 +58,7 @@ fn how_runs_hung_comes_before_the_findings() {
         deadlock: true,
         failed_runs: 8,
         example_run: 3,
+        ways: Vec::new(),
         confirmed: Some(Confirmed {
             forced_runs: 5,
             forced_hits: 5,

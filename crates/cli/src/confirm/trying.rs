@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use unpick_engine::{Proposal, apply, confirmed, propose};
-use unpick_findings::{Confirmation, Confirmed, Findings};
+use unpick_findings::{Confirmation, Confirmed, Findings, HangGroup};
 use unpick_forcing::{Decision, MIN_RUNS, Settings, decide};
 use unpick_problem::Problem;
 use unpick_reproduce::{Plan, Trials};
@@ -21,6 +21,7 @@ use super::laboratory::{Laboratory, MAX_PROPOSALS};
 use crate::calibration::calibrated;
 use crate::forcing::{Forcing, PlanOptions};
 use crate::reproduce::{Tally, plan_of_hang, repeat};
+use crate::show;
 use crate::terminal;
 
 /// Runs of each kind in the first round.
@@ -43,8 +44,16 @@ impl Tried {
         (self.confirmed.forced_runs > 0).then_some(self.confirmed)
     }
 
+    fn nothing(what: String) -> Tried {
+        Tried { what, confirmed: Trials::default().confirmed(), remark: None }
+    }
+
     pub fn is_cause(&self) -> bool {
         self.confirmed.verdict == Confirmation::Cause
+    }
+
+    fn says_more_than(&self, other: &Tried) -> bool {
+        self.confirmed.verdict.place() < other.confirmed.verdict.place()
     }
 }
 
@@ -115,13 +124,40 @@ impl Trying<'_> {
         let mut tried = Vec::new();
         for (at, hang) in findings.hangs.iter_mut().enumerate().take(self.top) {
             if hang.is_explained() && self.may_go_on() {
-                let plan = plan_of_hang(self.store, u64::from(hang.example_run));
                 let kind = if hang.deadlock { "deadlock" } else { "lost notification" };
-                let one = self.try_one(format!("{kind} {}", at + 1), plan, plain)?;
-                hang.confirmed = one.confirmed().map(Confirmed::of_observed);
-                tried.push(one);
+                tried.push(self.try_hang(format!("{kind} {}", at + 1), hang, plain)?);
             }
         }
+        Ok(tried)
+    }
+
+    /// Tries the ways in which a hang came about until one is shown to be the cause. A thread that tests two variables before it waits is kept from
+    /// losing a notification only if nobody comes after the first of the tests.
+    fn try_hang(
+        &self,
+        what: String,
+        hang: &mut HangGroup,
+        plain: &mut Option<Tally>,
+    ) -> Result<Tried, Problem> {
+        let mut best: Option<(u32, Tried)> = None;
+        for run in hang.examples() {
+            if best.as_ref().is_some_and(|(_, best)| best.is_cause()) || !self.may_go_on() {
+                break;
+            }
+            let plan = plan_of_hang(self.store, u64::from(run));
+            let one = self.try_one(what.clone(), plan, plain)?;
+            if best.as_ref().is_none_or(|(_, best)| one.says_more_than(best)) {
+                best = Some((run, one));
+            }
+        }
+        let Some((run, tried)) = best else {
+            return Ok(Tried::nothing(what));
+        };
+        if run != hang.example_run {
+            hang.sentence = show::hang(self.store, u64::from(run))?.sentence;
+            hang.example_run = run;
+        }
+        hang.confirmed = tried.confirmed().map(Confirmed::of_observed);
         Ok(tried)
     }
 
@@ -149,11 +185,7 @@ impl Trying<'_> {
         let tried = match plan {
             Ok(plan) => self.try_plan(what, self.completed(plan), plain, &bar)?,
             // Nothing can be forced: that says nothing about the finding.
-            Err(problem) => Tried {
-                what,
-                confirmed: Trials::default().confirmed(),
-                remark: Some(problem.to_string()),
-            },
+            Err(problem) => Tried { remark: Some(problem.to_string()), ..Tried::nothing(what) },
         };
         bar.finish_and_clear();
         Ok(tried)

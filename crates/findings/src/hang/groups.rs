@@ -2,6 +2,7 @@
 //!
 //! Takes   the hangs of failing runs.      Gives  one entry per way to hang, the sure ones first, then those that are most frequent.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ pub struct HangGroup {
     pub lost_notification: bool,
     pub failed_runs: u32,
     pub example_run: u32,
+    /// Of a lost notification: the first run of each way to lose it, by what was tested before the wait; empty where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<u32>,
     /// What forcing it has shown; none: nobody tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Confirmed>,
@@ -54,9 +58,17 @@ impl Hang {
         signature
     }
 
-    fn lost_in(&self) -> Vec<StepPlace> {
+    fn steps_of_loss(&self) -> Vec<StepPlace> {
         let steps = self.lost_notification().map_or(&[][..], |lost| &lost.steps);
         steps.iter().map(|step| (step.deed, step.frame.clone())).collect()
+    }
+
+    /// Which notification was lost by whom. Before it waits, a thread may test several variables, each of which the other thread changes before it
+    /// notifies: the loss is one.
+    fn loss(&self) -> Vec<StepPlace> {
+        let mut steps = self.steps_of_loss();
+        steps.retain(|(deed, _)| !matches!(deed, LostDeed::Tests | LostDeed::Writes));
+        steps
     }
 
     fn counts(&self, process: &HangProcess, thread: &HangThread) -> bool {
@@ -69,20 +81,13 @@ impl Hang {
 
 /// The hangs of failing runs, by number of run: the sure ones first, then those that are most frequent.
 pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
-    let mut groups: BTreeMap<(bool, Vec<StepPlace>, Signature), HangGroup> = BTreeMap::new();
-    for (run, hang) in hangs {
-        let key = (hang.deadlock, hang.lost_in(), hang.signature());
-        let group = groups.entry(key).or_insert_with(|| HangGroup {
-            sentence: hang.sentence.clone(),
-            deadlock: hang.deadlock,
-            lost_notification: hang.lost_notification().is_some(),
-            failed_runs: 0,
-            example_run: *run,
-            confirmed: None,
-        });
-        group.failed_runs += 1;
+    let mut groups: BTreeMap<(bool, Vec<StepPlace>, Signature), Vec<&(u32, Hang)>> =
+        BTreeMap::new();
+    for run in hangs {
+        let hang = &run.1;
+        groups.entry((hang.deadlock, hang.loss(), hang.signature())).or_default().push(run);
     }
-    let mut groups: Vec<HangGroup> = groups.into_values().collect();
+    let mut groups: Vec<HangGroup> = groups.into_values().filter_map(|runs| group(&runs)).collect();
     groups.sort_by_key(|group| {
         let sureness = (!group.deadlock, !group.lost_notification);
         (sureness, u32::MAX - group.failed_runs, group.example_run)
@@ -90,11 +95,38 @@ pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
     groups
 }
 
+/// The example is of the way that is most frequent.
+fn group(runs: &[&(u32, Hang)]) -> Option<HangGroup> {
+    let mut ways: BTreeMap<Vec<StepPlace>, Vec<&(u32, Hang)>> = BTreeMap::new();
+    for run in runs {
+        ways.entry(run.1.steps_of_loss()).or_default().push(run);
+    }
+    let mut ways: Vec<Vec<&(u32, Hang)>> = ways.into_values().collect();
+    ways.sort_by_key(|runs| (Reverse(runs.len()), runs[0].0));
+    let firsts: Vec<u32> = ways.iter().map(|runs| runs[0].0).collect();
+    let (example_run, hang) = ways.first()?[0];
+    Some(HangGroup {
+        sentence: hang.sentence.clone(),
+        deadlock: hang.deadlock,
+        lost_notification: hang.lost_notification().is_some(),
+        failed_runs: runs.len() as u32,
+        example_run: *example_run,
+        ways: if firsts.len() > 1 { firsts } else { Vec::new() },
+        confirmed: None,
+    })
+}
+
 fn is_false(is: &bool) -> bool {
     !is
 }
 
 impl HangGroup {
+    /// A run for each way to hang like this, the example first.
+    pub fn examples(&self) -> Vec<u32> {
+        let others = self.ways.iter().copied().filter(|&run| run != self.example_run);
+        [self.example_run].into_iter().chain(others).collect()
+    }
+
     /// The order in which threads came to hang is known, so it can be forced.
     pub fn is_explained(&self) -> bool {
         self.deadlock || self.lost_notification
@@ -128,6 +160,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::super::test_support::{hang, thread};
+    use super::super::{LostNotification, LostStep};
     use super::*;
 
     #[test]
@@ -142,6 +175,38 @@ mod tests {
         let told: Vec<_> =
             groups.iter().map(|group| (group.example_run, group.failed_runs)).collect();
         assert_eq!(told, [(5, 1), (1, 2), (6, 1)]);
+    }
+
+    /// A thread that tested a variable, on some line, before it waited; another one that wrote it, and notified.
+    fn lost(tested_on: u32) -> Hang {
+        let at = |line: u32| thread(1, line).frame;
+        let step = |thread: u16, deed: LostDeed, line: u32| LostStep {
+            thread,
+            deed,
+            frame: at(line),
+            code: None,
+            calls: Vec::new(),
+            shown_call: None,
+            lock: None,
+            variable: None,
+        };
+        let steps = vec![
+            step(1, LostDeed::Tests, tested_on),
+            step(2, LostDeed::Writes, tested_on + 20),
+            step(2, LostDeed::Notifies, 40),
+            step(1, LostDeed::Waits, 10),
+        ];
+        let mut hang = hang(&[], vec![thread(1, 10)]);
+        hang.processes[0].lost = Some(LostNotification { thread: 1, steps });
+        hang
+    }
+
+    #[test]
+    fn one_notification_is_lost_whichever_of_two_tests_was_stale() {
+        let groups = group_hangs(&[(3, lost(7)), (4, lost(8)), (6, lost(8))]);
+        let [group] = &groups[..] else { panic!("{groups:?}") };
+        assert_eq!((group.failed_runs, group.example_run), (3, 4), "the most frequent is shown");
+        assert_eq!(group.examples(), [4, 3]);
     }
 
     #[test]

@@ -66,6 +66,7 @@ mod tests {
             lost_notification: true,
             failed_runs,
             example_run: failed_runs,
+            ways: Vec::new(),
             confirmed,
         }
     }
