@@ -11,6 +11,7 @@
 //! Method: Jaccard by default (Falcon, UNICORN); Tarantula, Ochiai. Patterns with the same score share a rank:
 //! one more than the number of patterns with a higher score.
 
+mod callers;
 mod code_book;
 mod conclusion;
 mod evidence;

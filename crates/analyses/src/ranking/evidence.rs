@@ -5,6 +5,7 @@ use unpick_events::Label;
 
 use crate::interleaving_patterns::{Access, FoundPattern, Holding, RunPatterns, Touch};
 
+use super::callers::Callers;
 use super::code_book::{CodeBook, Translation};
 use super::conclusion::Ranked;
 use super::missing::{Meetings, Missing};
@@ -99,6 +100,7 @@ pub struct Gathering {
     passing_examples: FxHashMap<PatternKey, Example>,
     evidence: Vec<Evidence>,
     failing_runs: u32,
+    callers: Callers,
 }
 
 impl Gathering {
@@ -109,7 +111,8 @@ impl Gathering {
             patterns.enumerate().map(|(place, ranked)| (ranked.key, place)).collect();
         let evidence = vec![Evidence::default(); places.len()];
         let passing_examples = FxHashMap::default();
-        Gathering { places, missing, passing_examples, evidence, failing_runs: 0 }
+        let callers = Callers::default();
+        Gathering { places, missing, passing_examples, evidence, failing_runs: 0, callers }
     }
 
     /// Whether it has to see a run: failing ones, and those with examples of what failing runs lack.
@@ -121,6 +124,7 @@ impl Gathering {
     /// Observes a run.
     pub fn add(&mut self, number: u32, label: Label, run: &RunPatterns, code: &mut CodeBook) {
         let translation = code.enter(run);
+        self.callers.add(run, &translation);
         match label {
             Label::Fail => self.add_failing(number, run, &translation),
             Label::Pass => self.add_examples(number, run, &translation),
@@ -160,10 +164,16 @@ impl Gathering {
         }
     }
 
-    /// An example of a failing run is better than one of a passing run.
+    /// An example of a failing run is better than one of a passing run. Where it does not say by which calls a place was reached, other accesses do.
     pub fn finish(mut self) -> Vec<Evidence> {
         for (key, example) in self.passing_examples {
             self.evidence[self.places[&key]].example.get_or_insert(example);
+        }
+        let examples = self.evidence.iter_mut().filter_map(|evidence| evidence.example.as_mut());
+        for access in examples.flat_map(|example| &mut example.accesses) {
+            if access.stack.is_empty() {
+                access.stack = self.callers.of(access.site);
+            }
         }
         self.evidence
     }
