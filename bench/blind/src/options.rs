@@ -54,6 +54,8 @@ pub enum Set {
     Open,
     /// The other half: only totals are shown, and each run is logged
     Sealed,
+    /// Blind programs that were written later: measured once before anybody looked at them
+    Second,
     /// Documented bugs of old versions of published crates
     Crates,
     /// Programs of `--cases`
@@ -67,6 +69,7 @@ impl Set {
         match self {
             Set::Open => "open",
             Set::Sealed => "sealed",
+            Set::Second => "second",
             Set::Crates => "crates",
             Set::Cases => "cases",
             Set::Subjects => "subjects",

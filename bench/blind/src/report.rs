@@ -65,6 +65,7 @@ fn title(options: &Options) -> String {
     let set = match options.set {
         Set::Open => "Blind programs, open half",
         Set::Sealed => "Blind programs, sealed half",
+        Set::Second => "Blind programs that were written later",
         Set::Crates => "Blind programs, bugs inside published crates",
         Set::Cases => "Cases",
         Set::Subjects => "Subjects, hunted once",

@@ -18,7 +18,7 @@ pub fn programs(options: &Options) -> Result<Vec<Program>, Problem> {
     let all = match options.set {
         Set::Cases => cases::programs(&options.cases)?,
         Set::Subjects => can_fail().iter().map(of_subject).collect(),
-        Set::Open | Set::Sealed | Set::Crates => of_folders(options.set)?,
+        Set::Open | Set::Sealed | Set::Second | Set::Crates => of_folders(options.set)?,
     };
     let unknown = options.only.iter().find(|name| !all.iter().any(|one| is_named(one, name)));
     if let Some(unknown) = unknown.filter(|_| !all.is_empty()) {
@@ -138,6 +138,11 @@ mod tests {
     #[test]
     fn every_sealed_truth_is_usable() {
         assert_all_usable(Set::Sealed, 20);
+    }
+
+    #[test]
+    fn every_later_truth_is_usable() {
+        assert_all_usable(Set::Second, 20);
     }
 
     #[test]

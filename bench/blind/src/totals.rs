@@ -50,7 +50,7 @@ impl Standard {
 fn leader_percent(set: Set) -> f64 {
     match set {
         Set::Sealed => 90.0,
-        Set::Open => 95.0,
+        Set::Open | Set::Second => 95.0,
         Set::Crates => 80.0,
         Set::Cases | Set::Subjects => 98.0,
     }
