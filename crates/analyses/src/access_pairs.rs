@@ -6,7 +6,7 @@
 //!         the order of everything.
 //! Misses  pairs with `window` or more changes of thread between them, and what the access window does not
 //!         keep: of accesses that one thread makes in a row, only the last write (the last read where there
-//!         is no write) stands for all.
+//!         is no write) stands for all; but for those at the edge between two rows (`row_edges`), where rows are asked for.
 //! Cost    one step per access, `window` steps per access kept; about 120 bytes per pair.
 //!
 //! Method: the access windows of Falcon (Park, Vuduc, Harrold 2010) and UNICORN (2012). What they call a pair on
@@ -15,6 +15,7 @@
 
 mod hidden;
 mod pair_list;
+mod row_edges;
 mod torn_rows;
 mod untorn_rows;
 mod walk;

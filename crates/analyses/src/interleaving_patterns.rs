@@ -50,7 +50,7 @@ use serde::{Deserialize, Serialize};
 /// Which accesses are put together to patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 pub enum Mode {
-    /// All pairs, and all patterns two pairs make: P1 to P17.
+    /// All pairs, and all patterns two pairs make.
     #[default]
     Unicorn,
     /// P4 to P8; where an access begins none of them, P1 to P3.
@@ -65,19 +65,33 @@ pub struct Options {
     pub access_window: u32,
     /// Places in the list of pairs that two pairs may be apart.
     pub pair_window: u32,
-    /// Also P4 to P8 by the accesses at the very place where a row was torn, which the window may not keep (UNICORN mode only).
-    pub torn_rows: bool,
+    /// What counts beside the window (UNICORN mode only).
+    pub rows: Rows,
+}
+
+/// Which accesses of a row count that the window may not keep.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default,
+)]
+pub enum Rows {
+    /// None, and only patterns of the papers, P1 to P17.
+    ByWindow,
+    /// Also P4 to P8 by the accesses at the very place where a row was torn.
+    Torn,
+    /// Also pairs at the edge between two rows, and P18 to P32.
+    #[default]
+    WithEdges,
 }
 
 impl Options {
     /// As the papers define it: what the access window shows, and nothing else.
     pub fn by_window_only() -> Options {
-        Options { torn_rows: false, ..Options::default() }
+        Options { rows: Rows::ByWindow, ..Options::default() }
     }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100, torn_rows: true }
+        Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100, rows: Rows::default() }
     }
 }

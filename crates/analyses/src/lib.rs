@@ -33,7 +33,7 @@ pub mod synchronisation_sites;
 pub mod thread_order;
 pub mod unseen_orders;
 
-pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, RunPatterns};
+pub use interleaving_patterns::{Class, Collector, Mode, Options, PatternId, Rows, RunPatterns};
 pub use knowledge::{Knowledge, State};
 pub use ranking::{Conclusion, Formula, LabelledRun, conclude, conclude_with};
 pub use unseen_orders::{Unseen, UnseenOrder, UnseenOrders};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use traces::{address_of, names};
-use unpick_analyses::{Collector, Options, RunPatterns};
+use unpick_analyses::{Collector, Options, Rows, RunPatterns};
 use unpick_events::access::PastKind;
 use unpick_events::kind::access_flags::FREE;
 use unpick_events::{Kind, Past, Site, ThreadId};
@@ -183,7 +183,7 @@ proptest! {
     #[test]
     fn just_those_patterns_are_left_out_that_threads_fix(program in programs()) {
         let options = Options { access_window: 9, ..Options::default() };
-        let all = run_with(&program.join(", "), Options { torn_rows: false, ..options });
+        let all = run_with(&program.join(", "), Options { rows: Rows::ByWindow, ..options });
         let kept: BTreeSet<String> = names(&run_with(&program.join(", "), options)).into_iter().collect();
         let at = |site: u64| program.iter().position(|step| step.ends_with(&format!(" x {site}"))).unwrap();
         for (pattern, name) in all.patterns.iter().zip(names(&all)) {

@@ -3,11 +3,11 @@
 mod traces;
 
 use traces::{collect, names};
-use unpick_analyses::{Mode, Options};
+use unpick_analyses::{Mode, Options, Rows};
 
 /// What the papers define: the access window, and nothing else.
 const UNICORN: Options =
-    Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100, torn_rows: false };
+    Options { mode: Mode::Unicorn, access_window: 5, pair_window: 100, rows: Rows::ByWindow };
 const FALCON: Options = Options { mode: Mode::Falcon, ..UNICORN };
 
 /// Falcon, Fig. 1 (b), trace 2: the statements 1-6-4-2-5-7-3.
@@ -135,6 +135,6 @@ fn a_lost_update_after_an_own_write_is_seen_where_the_row_was_torn() {
     let trace = "1r x 1, 1w x 2, 1r x 1, 2r x 1, 2w x 2, 1w x 2";
     let window_only = names(&collect(trace, UNICORN));
     assert!(!window_only.contains(&"P7 1 2 2".to_owned()), "{window_only:?}");
-    let with_rows = names(&collect(trace, Options { torn_rows: true, ..UNICORN }));
+    let with_rows = names(&collect(trace, Options { rows: Rows::Torn, ..UNICORN }));
     assert!(with_rows.contains(&"P7 1 2 2".to_owned()), "{with_rows:?}");
 }

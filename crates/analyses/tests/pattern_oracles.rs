@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use traces::{Deed, Step, collect_steps};
 use unpick_analyses::interleaving_patterns::{AccessKind, Class, Variable};
-use unpick_analyses::{Mode, Options, PatternId, RunPatterns};
+use unpick_analyses::{Mode, Options, PatternId, Rows, RunPatterns};
 
 /// One access, as everybody could see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,34 +144,73 @@ fn naive_falcon(steps: &[Step], window: usize) -> Summary {
     summary
 }
 
-/// A pair, the lives of the variables it is on, and the window it needs.
+/// A pair, the lives of the variables it is on, the window it needs, and whether a window shows it at all.
 #[derive(Debug)]
 struct NaivePair {
     ends: [Seen; 2],
     lives: BTreeSet<usize>,
     window: u32,
+    is_shown: bool,
 }
 
-fn naive_pairs(steps: &[Step], window: usize) -> Vec<NaivePair> {
+impl NaivePair {
+    fn new(ends: [Seen; 2]) -> NaivePair {
+        NaivePair { ends, lives: BTreeSet::new(), window: u32::MAX, is_shown: false }
+    }
+}
+
+fn naive_pairs(steps: &[Step], window: usize, with_edges: bool) -> Vec<NaivePair> {
     let mut pairs: BTreeMap<[Seen; 2], NaivePair> = BTreeMap::new();
     for (number, (_, life)) in histories(steps).iter().enumerate() {
         slide(life, window, |window| {
             for later in 1..window.len() {
                 let ends = [window[0], window[later]];
                 if ends[0].conflicts_with(&ends[1]) {
-                    let new = NaivePair { ends, lives: BTreeSet::new(), window: u32::MAX };
-                    let pair = pairs.entry(ends).or_insert(new);
+                    let pair = pairs.entry(ends).or_insert(NaivePair::new(ends));
                     pair.lives.insert(number);
                     pair.window = pair.window.min(later as u32 + 1);
+                    pair.is_shown = true;
                 }
             }
         });
+        for ends in naive_edges(life).into_iter().filter(|_| with_edges) {
+            let pair = pairs.entry(ends).or_insert(NaivePair::new(ends));
+            pair.lives.insert(number);
+            pair.window = pair.window.min(2);
+        }
     }
     pairs.into_values().collect()
 }
 
+/// Where one thread goes on after another: an access of the first with nothing of its row after it, or no write, or a read with nothing of its row before it; and
+/// an access of the second with nothing of its row before it, or no write.
+fn naive_edges(life: &[Seen]) -> Vec<[Seen; 2]> {
+    let changes = |from: usize, to: usize| {
+        life[from..=to].windows(2).filter(|two| two[0].thread != two[1].thread).count()
+    };
+    let mut edges = Vec::new();
+    for (one, first) in life.iter().enumerate() {
+        for (other, second) in life.iter().enumerate().skip(one + 1) {
+            if changes(one, other) != 1 || !first.conflicts_with(second) {
+                continue;
+            }
+            let edge = (one..other).find(|&at| changes(at, at + 1) == 1).unwrap();
+            let [rest, begun] = [&life[one + 1..=edge], &life[edge + 1..other]];
+            let is_last = rest.is_empty() || first.is_write && rest.iter().all(|one| !one.is_write);
+            let begins = one == 0 || life[one - 1].thread != first.thread;
+            let is_first =
+                begun.is_empty() || second.is_write && begun.iter().all(|one| !one.is_write);
+            if (is_last || begins && !first.is_write) && is_first {
+                edges.push([*first, *second]);
+            }
+        }
+    }
+    edges
+}
+
 fn naive_unicorn(steps: &[Step], window: usize, pair_window: usize) -> Summary {
-    naive_patterns(steps, window, pair_window, |_, _| true)
+    let pairs = naive_pairs(steps, window, false);
+    naive_patterns(&pairs, pair_window, |pattern, _| pattern.is_of_papers())
 }
 
 /// Whether no thread of a pattern of two variables made one of its two accesses again between them, in any pair.
@@ -191,12 +230,10 @@ fn is_of_one_round(accesses: &[Seen], pairs: &[NaivePair], steps: &[Step]) -> bo
 }
 
 fn naive_patterns(
-    steps: &[Step],
-    window: usize,
+    pairs: &[NaivePair],
     pair_window: usize,
-    counts: impl Fn(&[Seen], &[NaivePair]) -> bool,
+    counts: impl Fn(PatternId, &[Seen]) -> bool,
 ) -> Summary {
-    let pairs = naive_pairs(steps, window);
     let mut summary = Summary::new();
     for (at, one) in pairs.iter().enumerate() {
         note(
@@ -208,7 +245,7 @@ fn naive_patterns(
         );
         for (further, other) in pairs[at + 1..].iter().enumerate().take(pair_window) {
             if let Some((pattern, accesses)) = naive_combination(one, other)
-                && (pattern.class() == Class::SingleVariable || counts(&accesses, &pairs))
+                && (pattern.class() == Class::SingleVariable || counts(pattern, &accesses))
             {
                 note(
                     &mut summary,
@@ -284,7 +321,8 @@ fn naive_combination(one: &NaivePair, other: &NaivePair) -> Option<(PatternId, V
     let ([a, b], [c, d]) = (one.ends, other.ends);
     if !one.lives.is_disjoint(&other.lives) {
         let accesses = vec![a, b, d];
-        let pattern = pattern_of(&on_x(&accesses), Class::SingleVariable).filter(|_| b == c)?;
+        let is_one = b == c && one.is_shown && other.is_shown;
+        let pattern = pattern_of(&on_x(&accesses), Class::SingleVariable).filter(|_| is_one)?;
         return Some((pattern, accesses));
     }
     let mut accesses = [(a, Variable::X), (b, Variable::X), (c, Variable::Y), (d, Variable::Y)];
@@ -337,11 +375,12 @@ proptest! {
         steps in prop::collection::vec(step(), 0..40), access_window in 2..7_u32,
     ) {
         let by_window = Options { access_window, ..Options::by_window_only() };
-        let is_of_one_round = |accesses: &[Seen], pairs: &[NaivePair]| is_of_one_round(accesses, pairs, &steps);
-        let shown = naive_patterns(&steps, access_window as usize, by_window.pair_window as usize, is_of_one_round);
+        let pairs = naive_pairs(&steps, access_window as usize, true);
+        let is_of_one_round = |_, accesses: &[Seen]| is_of_one_round(accesses, &pairs, &steps);
+        let shown = naive_patterns(&pairs, by_window.pair_window as usize, is_of_one_round);
         let mut expected: BTreeSet<_> = shown.into_keys().collect();
         expected.extend(naive_torn_rows(&steps));
-        let run = collect_steps(&steps, Options { torn_rows: true, ..by_window });
+        let run = collect_steps(&steps, Options { rows: Rows::WithEdges, ..by_window });
         prop_assert_eq!(summary_of(&run).into_keys().collect::<BTreeSet<_>>(), expected);
     }
 

@@ -14,7 +14,7 @@ use unpick_analyses::communication::{self, GraphOptions, RunGraphs};
 use unpick_analyses::interleaving_patterns::Mode;
 use unpick_analyses::synchronisation_sites::{ModuleSite, synchronisation_sites};
 use unpick_analyses::{
-    Collector, Conclusion, Formula, LabelledRun, Options, RunPatterns, Unseen, conclude_with,
+    Collector, Conclusion, Formula, LabelledRun, Options, Rows, RunPatterns, Unseen, conclude_with,
 };
 use unpick_events::Label;
 use unpick_findings::{
@@ -130,7 +130,7 @@ impl View {
             mode: self.mode,
             access_window: self.window,
             pair_window: self.pair_window,
-            torn_rows: !self.window_only,
+            rows: if self.window_only { Rows::ByWindow } else { Rows::default() },
         }
     }
 }
@@ -475,12 +475,12 @@ impl Borrow<RunPatterns> for Reading<'_> {
 }
 
 fn recordings_are_gone(run: &StoredRun, options: Options) -> Problem {
-    let Options { mode, access_window, pair_window, torn_rows } = options;
+    let Options { mode, access_window, pair_window, rows } = options;
     let mode = match mode {
         Mode::Unicorn => "unicorn",
         Mode::Falcon => "falcon",
     };
-    let only = if torn_rows { "" } else { " --window-only" };
+    let only = if rows == Rows::ByWindow { " --window-only" } else { "" };
     Problem::usage(format!("run {} cannot be looked at in another way", run.number))
         .at("folder", run.folder.display())
         .why("its recordings were not kept, only its patterns")

@@ -25,7 +25,7 @@ pub struct Active {
 /// An order that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TriedOrder {
-    /// `P1` to `P17`.
+    /// `P1` to `P32`.
     pub pattern: String,
     /// The accesses in words, in the order that was forced.
     pub steps: Vec<String>,

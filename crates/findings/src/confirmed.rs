@@ -1,8 +1,9 @@
 //! What experiments have shown of a finding: runs with its order forced, prevented, and neither.
 
 use serde::{Deserialize, Serialize};
+use unpick_analyses::PatternId;
 
-use crate::finding::{AccessKind, Finding, Findings};
+use crate::finding::{AccessKind, Finding, FindingAccess, Findings};
 use crate::hang::HangGroup;
 
 /// Runs under a schedule, counted.
@@ -160,6 +161,12 @@ impl Finding {
 }
 
 impl Finding {
+    /// The access by which the harm is done; none: the order is none of the patterns.
+    pub fn harmful_access(&self) -> Option<&FindingAccess> {
+        let pattern = PatternId::all().find(|pattern| pattern.name() == self.pattern)?;
+        self.accesses.get(pattern.harmful_step())
+    }
+
     /// Whether two findings are about the same order of the same code, whatever run shows it.
     pub fn is_same_order(&self, other: &Finding) -> bool {
         self.pattern == other.pattern && code_of(self) == code_of(other)

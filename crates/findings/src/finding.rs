@@ -63,7 +63,7 @@ pub struct Finding {
     /// Of the pattern in front, from 0 to 1.
     pub score: f64,
     pub class: Class,
-    /// `P1` to `P17`.
+    /// `P1` to `P32`.
     pub pattern: String,
     /// Why this order of accesses is wrong, in plain words.
     pub sentence: String,

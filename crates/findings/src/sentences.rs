@@ -177,9 +177,31 @@ impl Told<'_> {
                  of the one thread, the other that of the other, and they do not fit together."
             ),
             12 | 13 | 17 => torn_apart(&second, &both, &first),
-            _ => torn_apart(&first, &both, &second),
+            14..=16 => torn_apart(&first, &both, &second),
+            _ => self.by_one_to_the_other(pattern),
         };
         capitalised(text)
+    }
+
+    /// What a thread did to one variable goes with what it did to the other: a check and what is done because of it.
+    fn by_one_to_the_other(&self, pattern: PatternId) -> String {
+        let [x, y] = [0, 1].map(|pair| pattern.pairs()[pair]);
+        let [first, second] = [self.who(x[0]), self.who(x[1])];
+        let relation = match self.accesses[x[0]].kind {
+            AccessKind::Read => {
+                "what it did to the second rests on a value of the first that was out of date"
+            }
+            _ => "each came before the other, which neither thread going first would give",
+        };
+        format!(
+            "{first} {did_x} {x_name} and {did_y} {y_name}; {second} {other_x} the first after it and {other_y} the second before it: {relation}.",
+            did_x = self.did(x[0]),
+            x_name = self.what(x[0]),
+            did_y = self.did(y[1]),
+            y_name = self.what(y[0]),
+            other_x = self.did(x[1]),
+            other_y = self.did(y[0]),
+        )
     }
 
     /// `x and y`, by name if both have one.

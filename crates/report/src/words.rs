@@ -82,7 +82,13 @@ pub fn pattern(finding: &Finding) -> &'static str {
         "P8" => "two writes, another thread's write between them",
         "P9" | "P10" | "P11" => "written by two threads in different order",
         TORN_AT_FIRST | TORN_AT_SECOND => "accessed together, another thread's access between them",
-        _ => "read together while another thread writes them",
+        "P12" | "P13" | "P14" | "P15" | "P16" | "P17" => {
+            "read together while another thread writes them"
+        }
+        "P18" | "P19" | "P20" | "P21" | "P22" | "P23" => {
+            "a check and what is done by it, another thread's accesses between them"
+        }
+        _ => "two variables, each accessed before the other by one of two threads",
     }
 }
 

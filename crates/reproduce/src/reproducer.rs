@@ -80,7 +80,7 @@ pub struct Reproducer {
     /// What it reads as its standard input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdin: Option<PathBuf>,
-    /// `P1` to `P17`, `torn-at-first` or `torn-at-second`, `deadlock` or `lost-notification`.
+    /// `P1` to `P32`, `torn-at-first` or `torn-at-second`, `deadlock` or `lost-notification`.
     pub pattern: String,
     /// Why this order is wrong.
     #[serde(default)]

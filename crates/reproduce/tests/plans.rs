@@ -76,7 +76,7 @@ fn a_finding_that_is_not_what_it_says_is_refused() {
     let mut other_length = finding(PatternId::P1);
     other_length.pattern = "P4".to_owned();
     let mut no_pattern = finding(PatternId::P1);
-    no_pattern.pattern = "P18".to_owned();
+    no_pattern.pattern = "P33".to_owned();
     for strange in [other_role, other_kind, other_length, no_pattern] {
         let problem = Plan::of_finding(&strange).unwrap_err().to_string();
         assert!(problem.contains("not what it says"), "{problem}");

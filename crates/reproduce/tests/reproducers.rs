@@ -85,7 +85,7 @@ fn nonsense_is_refused_and_told() {
         ("kind = \"read\"", "kind = \"look\"", "unknown variant `look`"),
         ("\"P7\"", "\"P4\"", "the steps are not those of P4"),
         ("\"P7\"", "\"P1\"", "the steps are not those of P1"),
-        ("\"P7\"", "\"P18\"", "there is no pattern `P18`"),
+        ("\"P7\"", "\"P33\"", "there is no pattern `P33`"),
         ("\"P7\"", "\"deadlock\"", "every step is a `wait`"),
         ("bytes = 4", "with-previous = true", "`with-previous` needs a step before it"),
         ("occurrence = 1", "occurrence = 3", "`occurrence` is 1 to `occurrences`"),

@@ -5,7 +5,7 @@ use unpick_recording::{Access, Histories};
 use crate::knowledge::Knowledge;
 
 use super::walk::{AccessId, AccessTable, LocationId, WindowWalk};
-use super::window::is_pair;
+use super::window::{SMALLEST_WINDOW, Together, is_pair};
 
 /// Two accesses by different threads to a location they share, at least one of them a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Pair {
     pub second_rank: u32,
     /// The window it takes to see both, at the location where they are closest.
     pub window: u32,
+    /// Only the edge between two rows shows it, no window.
+    pub at_edge: bool,
     /// The first of the locations.
     pub location: LocationId,
     /// How many locations the two share.
@@ -34,6 +36,11 @@ pub struct PairList {
 }
 
 impl PairList {
+    /// Without those that only edges show.
+    pub fn pairs_of_windows(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(|pair| !pair.at_edge)
+    }
+
     /// All locations at which the two accesses of the pair met.
     pub fn locations_of(&self, pair: &Pair) -> &[LocationId] {
         &self.pair_locations[pair.locations_at as usize..][..pair.location_count as usize]
@@ -67,6 +74,7 @@ struct Meeting {
     second: AccessId,
     location: LocationId,
     window: u32,
+    at_edge: bool,
 }
 
 /// Makes the pairs of a recording, one part of its memory after the other.
@@ -84,8 +92,14 @@ impl PairCollector {
     /// Takes in all pairs of some histories.
     pub fn take_in(&mut self, histories: &Histories, knowledge: &dyn Knowledge) {
         let meetings = &mut self.meetings;
-        self.walk.walk(histories, knowledge, |window, location, accesses| {
-            meet(window, location, accesses, meetings)
+        self.walk.walk(histories, knowledge, |together, location, accesses| match together {
+            Together::Window(window) => meet(window, location, accesses, meetings),
+            Together::Edge([first, second]) => {
+                let (first, second) = (accesses.id_of(first), accesses.id_of(second));
+                let window = SMALLEST_WINDOW as u32;
+                meetings.push(Meeting { first, second, location, window, at_edge: true });
+                true
+            }
         });
     }
 
@@ -105,6 +119,7 @@ impl PairCollector {
                 first_rank: rank(same[0].first),
                 second_rank: rank(same[0].second),
                 window: same.iter().map(|meeting| meeting.window).min().unwrap_or(0),
+                at_edge: same.iter().all(|meeting| meeting.at_edge),
                 location: same[0].location,
                 location_count: same.len() as u32,
                 locations_at: list.pair_locations.len() as u32,
@@ -126,7 +141,8 @@ fn meet(
     let before = meetings.len();
     for (between, later) in rest.iter().enumerate().filter(|(_, later)| is_pair(oldest, later)) {
         let (first, second) = (accesses.id_of(oldest), accesses.id_of(later));
-        meetings.push(Meeting { first, second, location, window: between as u32 + 2 });
+        let window = between as u32 + 2;
+        meetings.push(Meeting { first, second, location, window, at_edge: false });
     }
     meetings.len() > before
 }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use unpick_recording::{Access, Order};
 
 use super::hidden::{SiteAccess, site_access};
+use super::row_edges::same;
 use super::walk::{AccessId, AccessTable, LocationId};
 use super::window::{SMALLEST_WINDOW, is_pair, kept_of, rows};
 use crate::thread_order::ThreadOrder;
@@ -125,10 +126,6 @@ fn triples<'a>(
         let is_shown = triple.iter().zip(shown).all(|(access, kept)| same(Some(access), kept));
         (!(is_shown && is_in_window) && is_torn(triple)).then_some(triple)
     })
-}
-
-fn same(one: Option<&Access>, other: Option<&Access>) -> bool {
-    matches!((one, other), (Some(one), Some(other)) if std::ptr::eq(one, other))
 }
 
 /// Whether it matters that the middle access came between: P4 to P8.

@@ -13,9 +13,10 @@ use crate::knowledge::{Knowledge, State};
 use crate::thread_order::ThreadOrder;
 
 use super::hidden::HiddenPairs;
+use super::row_edges::edges;
 use super::torn_rows::TornRows;
 use super::untorn_rows::UntornRows;
-use super::window::{keep, rows, windows};
+use super::window::{Together, keep, rows, windows};
 
 /// An access that is part of something found, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,6 +119,8 @@ pub struct WindowWalk {
     pub hidden: HiddenPairs,
     /// Only where rows are asked for.
     pub torn: Option<TornRows>,
+    /// Edges of rows are asked for.
+    pub has_edges: bool,
     /// Only where gaps are asked for.
     pub untorn: Option<UntornRows>,
     /// Only where patterns are asked for that are of one piece of work.
@@ -138,6 +141,7 @@ impl WindowWalk {
             sites: FxHashSet::default(),
             hidden: HiddenPairs::new(window),
             torn: None,
+            has_edges: false,
             untorn: None,
             iterations: None,
             last_touches: FxHashMap::default(),
@@ -151,6 +155,11 @@ impl WindowWalk {
         WindowWalk { torn: Some(TornRows::new(self.window)), ..self }
     }
 
+    /// Looks at the edges of rows as well.
+    pub fn with_edges(self) -> WindowWalk {
+        WindowWalk { has_edges: true, ..self }
+    }
+
     /// Looks for gaps that nobody came into as well.
     pub fn with_untorn_rows(self, threads: ThreadOrder) -> WindowWalk {
         WindowWalk { untorn: Some(UntornRows::new(threads)), ..self }
@@ -161,12 +170,12 @@ impl WindowWalk {
         WindowWalk { iterations: Some(iterations), ..self }
     }
 
-    /// `look` is shown the window of each access as it leaves, and says whether it found something there.
+    /// `look` is shown the window of each access as it leaves, and the edges of rows where these are asked for; it says whether it found something there.
     pub fn walk(
         &mut self,
         histories: &Histories,
         knowledge: &dyn Knowledge,
-        mut look: impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
+        mut look: impl FnMut(Together<'_>, LocationId, &mut AccessTable) -> bool,
     ) {
         for location in histories.locations() {
             for life in location.lives.iter().filter(|life| !is_of_library(life, knowledge)) {
@@ -180,7 +189,7 @@ impl WindowWalk {
         bytes: &Range<u64>,
         life: &Life,
         knowledge: &dyn Knowledge,
-        look: &mut impl FnMut(&[Access], LocationId, &mut AccessTable) -> bool,
+        look: &mut impl FnMut(Together<'_>, LocationId, &mut AccessTable) -> bool,
     ) {
         keep(&life.accesses, &mut self.kept);
         self.sites.extend(life.accesses.iter().map(|access| access.site));
@@ -203,7 +212,12 @@ impl WindowWalk {
             torn.take_in(&life.accesses, number, &mut self.accesses, threads, is_unit)
         });
         for window in windows(&self.kept, self.window) {
-            found |= look(window, number, &mut self.accesses);
+            found |= look(Together::Window(window), number, &mut self.accesses);
+        }
+        if self.has_edges && self.kept.len() > 1 {
+            for edge in edges(&life.accesses) {
+                found |= look(Together::Edge(edge), number, &mut self.accesses);
+            }
         }
         if found {
             self.locations.push(LivedBytes { bytes: bytes.clone(), block: life.block });

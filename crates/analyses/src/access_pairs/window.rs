@@ -35,6 +35,14 @@ pub fn windows(kept: &[Access], size: usize) -> impl Iterator<Item = &[Access]> 
     (0..kept.len()).map(move |oldest| &kept[oldest..kept.len().min(oldest + size)])
 }
 
+/// Accesses to one location that stand together.
+pub enum Together<'a> {
+    /// The window of an access, itself in front.
+    Window(&'a [Access]),
+    /// Two at the edge between two rows, which the window does not show together.
+    Edge([&'a Access; 2]),
+}
+
 /// Whether two accesses to one location are a pair.
 pub fn is_pair(first: &Access, second: &Access) -> bool {
     first.thread != second.thread && (first.is_write() || second.is_write())

@@ -28,7 +28,7 @@ use super::possible::{is_kept_out, supposed_gaps, turned_pairs, untorn_rows};
 use super::result::{Access, FoundPattern, HiddenPair, RunPatterns};
 use super::slices::slices;
 use super::visits::Visits;
-use super::{Mode, Options};
+use super::{Mode, Options, Rows};
 
 /// Nobody can try more of them.
 const MOST_POSSIBLE: usize = 10_000;
@@ -81,11 +81,11 @@ impl Collector {
 
     fn add_pairs(&mut self, process: &mut Process<'_>) {
         let walk = WindowWalk::new(self.options.access_window as usize);
-        let walk = if self.options.torn_rows {
-            walk.with_torn_rows().with_iterations(Iterations::of(process.recording))
-        } else {
-            walk
+        let walk = match self.options.rows {
+            Rows::ByWindow => walk,
+            _ => walk.with_torn_rows().with_iterations(Iterations::of(process.recording)),
         };
+        let walk = if self.options.rows == Rows::WithEdges { walk.with_edges() } else { walk };
         let walk = walk.with_untorn_rows(ThreadOrder::of(process.recording));
         let mut collector = PairCollector::new(walk);
         for slice in slices(process.recording) {

@@ -162,12 +162,15 @@ impl<'l> Combiner<'l> {
         if !may_tear {
             return None;
         }
-        Some((of_two_pairs(first.pattern, second.pattern, arrangement)?, arrangement))
+        let pattern = of_two_pairs(first.pattern, second.pattern, arrangement)?;
+        self.fixed.may_be(pattern).then_some((pattern, arrangement))
     }
 
     fn arrangement(&self, first: &Pair, second: &Pair) -> Option<Arrangement> {
         if self.list.common_location(first, second).is_some() {
-            return (first.second == second.first).then_some(Arrangement::Shared);
+            // What edges show of one variable is known by torn rows.
+            let is_shown = !first.at_edge && !second.at_edge;
+            return (first.second == second.first && is_shown).then_some(Arrangement::Shared);
         }
         Some(if first.second_rank <= second.first_rank {
             Arrangement::InTurn

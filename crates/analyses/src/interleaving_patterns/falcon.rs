@@ -5,7 +5,7 @@
 
 use unpick_recording::{Access, Histories};
 
-use crate::access_pairs::window::is_pair;
+use crate::access_pairs::window::{Together, is_pair};
 use crate::access_pairs::{AccessTable, LocationId, WindowWalk};
 use crate::knowledge::Knowledge;
 
@@ -26,7 +26,8 @@ impl FalconCollector {
 
     pub fn take_in(&mut self, histories: &Histories, knowledge: &dyn Knowledge) {
         let found = &mut self.found;
-        self.walk.walk(histories, knowledge, |window, location, accesses| {
+        self.walk.walk(histories, knowledge, |together, location, accesses| {
+            let Together::Window(window) = together else { return false };
             let before = found.len();
             leave(window, |pattern, chosen| {
                 found.push(occurrence(pattern, window, chosen, location, accesses));

@@ -19,6 +19,7 @@ use crate::access_pairs::{AccessId, Pair, UntornRows, WindowWalk};
 use crate::knowledge::Knowledge;
 use crate::thread_order::ThreadOrder;
 
+use super::catalogue::PatternId;
 use super::visits::Visits;
 
 /// Knows which orders of a process are fixed.
@@ -36,6 +37,11 @@ impl<'w> Fixed<'w> {
         let by_window_only = walk.torn.is_none();
         let threads = walk.untorn.as_ref().map(UntornRows::threads);
         Fixed { walk, knowledge, visits, threads: threads.filter(|_| !by_window_only) }
+    }
+
+    /// Whether a pattern counts at all.
+    pub fn may_be(&self, pattern: PatternId) -> bool {
+        pattern.is_of_papers() || self.walk.has_edges
     }
 
     /// Whether the order of a pair says nothing.

@@ -20,7 +20,7 @@ use super::result::CodeSite;
 pub fn turned_pairs(list: &PairList, walk: &WindowWalk, sites: &[u32]) -> Vec<(Identity, Found)> {
     let Some(threads) = walk.untorn.as_ref().map(UntornRows::threads) else { return Vec::new() };
     let mut turned = FoundMap::default();
-    for pair in &list.pairs {
+    for pair in list.pairs_of_windows() {
         let [first, second] = [pair.first, pair.second].map(|id| walk.accesses.get(id));
         let Some(pattern) = pair_of(second, first) else { continue };
         let site = |id: AccessId| sites[id.index()];
@@ -53,7 +53,7 @@ pub fn supposed_gaps(
 ) -> Vec<(Identity, Found)> {
     let Some(threads) = walk.untorn.as_ref().map(UntornRows::threads) else { return Vec::new() };
     let mut supposed = FoundMap::default();
-    for pair in &list.pairs {
+    for pair in list.pairs_of_windows() {
         // The other way round it has been read before it was written: the pattern is there, or the thread did not go on.
         let (write, read) = (pair.first, pair.second);
         let [writes, reads] = [write, read].map(|id| walk.accesses.get(id));

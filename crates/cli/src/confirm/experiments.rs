@@ -88,6 +88,12 @@ impl Experiments {
         known.extend(new.iter().map(|one| plan.shown_in(&one.recorded.patterns)));
     }
 
+    /// When a candidate did its harm, run by run.
+    fn moments(&self, planned: (usize, &Plan)) -> Vec<Moment> {
+        self.look_for(planned);
+        self.shown.borrow()[planned.0].clone()
+    }
+
     /// All runs, each with when two candidates did their harm.
     fn with_moments(
         &self,
@@ -101,8 +107,14 @@ impl Experiments {
         self.made.iter().zip(moments).collect()
     }
 
-    /// Whether experiments on one order speak against another, or those on third ones.
-    pub fn tell_apart(&self, own: (usize, &Plan), rival: (usize, &Plan)) -> bool {
+    /// Whether experiments on one order speak against another, or those on third ones. A failing run has the other one also if it has one of its `kin`, orders of the same
+    /// functions: of one bug, windows show this line in one run and that line in the next.
+    pub fn tell_apart(
+        &self,
+        own: (usize, &Plan),
+        rival: (usize, &Plan),
+        kin: &[(usize, &Plan)],
+    ) -> bool {
         let runs = self.with_moments(own, rival);
         let of_neither = runs.iter().filter(|(one, _)| {
             let candidate = one.arm.candidate();
@@ -116,13 +128,21 @@ impl Experiments {
         if !is_rival_earlier && screens_off(&left_alone) {
             return true;
         }
-        let moments = |is_forced: bool, label: Label| -> Vec<_> {
-            let meant = runs.iter().filter(|(one, _)| {
-                one.reached && one.label == label && kind(one.arm) == Some((own.0, is_forced))
-            });
-            meant.map(|(_, moments)| *moments).collect()
+        let meant = |is_forced: bool, label: Label| {
+            let arm = Some((own.0, is_forced));
+            let is_meant =
+                move |one: &Experiment| one.reached && one.label == label && kind(one.arm) == arm;
+            runs.iter().enumerate().filter(move |(_, (one, _))| is_meant(one))
         };
-        tells_apart(&moments(true, Label::Fail), &moments(false, Label::Pass), is_rival_earlier)
+        let of_kin: Vec<Vec<Moment>> = kin.iter().map(|&one| self.moments(one)).collect();
+        let earliest = |run: usize, rival: Moment| {
+            of_kin.iter().filter_map(|moments| moments[run]).chain(rival).min()
+        };
+        let failed: Vec<_> = meant(true, Label::Fail)
+            .map(|(run, (_, (own, rival)))| (*own, earliest(run, *rival)))
+            .collect();
+        let passed: Vec<_> = meant(false, Label::Pass).map(|(_, (_, moments))| *moments).collect();
+        tells_apart(&failed, &passed, is_rival_earlier)
     }
 
     /// Whether one order does its harm before another in most failing runs that have both.

@@ -22,7 +22,7 @@ use super::experiments::{Experiments, Measure, Recorded};
 use super::plans::Plans;
 use super::reading::Reading;
 use super::span::spans_operations;
-use super::telling_apart::is_same_bug;
+use super::telling_apart::{do_harm_in_same_function, is_same_bug};
 use super::trying::Trying;
 use crate::conclude::{Reranked, log_in, patterns_in};
 use crate::forcing::ForcedRun;
@@ -258,14 +258,20 @@ impl unpick_forcing::Experiments for Laboratory<'_> {
         let (Some(own), Some(rival)) = (self.planned(candidate), self.planned(other)) else {
             return true;
         };
-        is_same_bug(&self.proposals[candidate].finding, &self.proposals[other].finding)
-            || self.experiments.tell_apart(own, rival)
+        let is_same = |one: usize, other: usize| {
+            is_same_bug(&self.proposals[one].finding, &self.proposals[other].finding)
+        };
+        let is_kin = |&at: &usize| at != other && is_same(at, other) && !is_same(at, candidate);
+        let kin: Vec<_> =
+            (0..self.proposals.len()).filter(is_kin).filter_map(|at| self.planned(at)).collect();
+        is_same(candidate, other) || self.experiments.tell_apart(own, rival, &kin)
     }
 
     fn is_earlier(&self, one: usize, other: usize) -> bool {
         let [first, second] = [one, other].map(|at| &self.proposals[at].finding);
-        // Of orders of the same functions none is the cause of the other; and what an order begins with comes before its harm.
-        if is_same_bug(first, second) {
+        // Of orders of the same functions none is the cause of the other; what an order begins with comes before its harm; and which line of a function
+        // does the harm first says nothing about two orders that both do it there.
+        if is_same_bug(first, second) || do_harm_in_same_function(first, second) {
             return false;
         }
         match (self.planned(one), self.planned(other)) {

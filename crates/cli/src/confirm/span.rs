@@ -12,9 +12,19 @@ const THREAD_STARTS: [&str; 5] =
 pub fn spans_operations(finding: &Finding) -> bool {
     let of_role = |role: u8| finding.accesses.iter().filter(move |access| access.role == role);
     [1, 2].into_iter().any(|role| {
-        let functions: Vec<_> = of_role(role).map(own_functions).collect();
-        functions.windows(2).any(|pair| are_apart(&pair[0], &pair[1]))
+        let accesses: Vec<(Vec<String>, Option<u32>)> =
+            of_role(role).map(|access| (own_functions(access), access.frame.line)).collect();
+        accesses.windows(2).any(|pair| {
+            let [(one, first), (other, second)] = [&pair[0], &pair[1]];
+            are_apart(one, other) || second < first && is_next_call(one, other)
+        })
     })
+}
+
+/// Whether two accesses, the second on an earlier line, are of two calls of one function, which only what the thread runs calls: it did its work, came back, and has begun the next
+/// piece.
+fn is_next_call(one: &[String], other: &[String]) -> bool {
+    one == other && one.len() > 1 && one[2..].iter().all(is_closure)
 }
 
 /// Whether two accesses, by the functions that led there, innermost first, have nothing in common but what the thread runs. Closures around that only call it.
@@ -22,10 +32,12 @@ fn are_apart(one: &[String], other: &[String]) -> bool {
     let Some(common) = one.iter().position(|function| other.contains(function)) else {
         return false;
     };
-    let is_closure =
-        |function: &String| function.contains("{closure") || function.contains("{lambda");
     let is_operation = common == 0 || other.first() == Some(&one[common]);
     !is_operation && one[common + 1..].iter().all(is_closure)
+}
+
+fn is_closure(function: &String) -> bool {
+    function.contains("{closure") || function.contains("{lambda")
 }
 
 /// The functions that led to an access and are not of a library of the language, innermost first.
@@ -63,6 +75,15 @@ mod tests {
         let closure = "main::{closure#0}";
         assert!(apart(&["get", "user", closure], &["put", "user", closure]));
         assert!(apart(&["get", closure], &["put", closure]), "the closure is what it runs");
+    }
+
+    #[test]
+    fn a_function_that_the_thread_calls_again_is_another_piece_of_work() {
+        let names = |of: &[&str]| of.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let again = |of: &[&str]| is_next_call(&names(of), &names(of));
+        assert!(again(&["append", "node_main"]));
+        assert!(!again(&["append", "commit", "node_main"]), "an operation that appends twice");
+        assert!(!again(&["node_main"]), "its own loop");
     }
 
     #[test]

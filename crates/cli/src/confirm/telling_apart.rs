@@ -66,6 +66,15 @@ pub fn is_same_bug(one: &Finding, other: &Finding) -> bool {
     are_of_same_functions || is_part_of(one, other) || is_part_of(other, one)
 }
 
+/// Whether the accesses by which two orders do their harm are of one function.
+pub fn do_harm_in_same_function(one: &Finding, other: &Finding) -> bool {
+    let function = |finding: &Finding| {
+        let harmful = finding.harmful_access()?;
+        own_functions(harmful).into_iter().next()
+    };
+    function(one).is_some_and(|first| function(other) == Some(first))
+}
+
 /// Whether all accesses of an order are accesses of another one.
 fn is_part_of(part: &Finding, whole: &Finding) -> bool {
     let whole: Vec<_> = whole.accesses.iter().map(seen_at).collect();

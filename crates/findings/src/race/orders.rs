@@ -21,7 +21,7 @@ pub const TORN_AT_SECOND: &str = "torn-at-second";
 /// Accesses in an order, as it can be forced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessOrder {
-    /// `P1` to `P17`, or one of a torn unit.
+    /// `P1` to `P32`, or one of a torn unit.
     pub pattern: String,
     pub sentence: String,
     /// In their order, with roles from 1 in the order of first accesses.

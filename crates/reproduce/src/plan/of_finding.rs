@@ -60,7 +60,7 @@ impl PatternStep {
     }
 }
 
-/// The steps of `P1` to `P17`, or of a torn unit.
+/// The steps of `P1` to `P32`, or of a torn unit.
 pub fn pattern_called(name: &str) -> Option<Vec<PatternStep>> {
     let torn = |variables: [u8; 3]| {
         let steps = [1, 2, 1].into_iter().zip(variables);

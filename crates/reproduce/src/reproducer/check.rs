@@ -29,7 +29,7 @@ impl Reproducer {
             None if self.pattern == DEADLOCK => self.check_deadlock(),
             None if self.pattern == LOST_NOTIFICATION => self.check_lost_notification(),
             None => Err(format!(
-                "there is no pattern `{}`: it is one of P1 to P17, `{TORN_AT_FIRST}`, `{TORN_AT_SECOND}`, `{DEADLOCK}` or `{LOST_NOTIFICATION}`",
+                "there is no pattern `{}`: it is one of P1 to P32, `{TORN_AT_FIRST}`, `{TORN_AT_SECOND}`, `{DEADLOCK}` or `{LOST_NOTIFICATION}`",
                 self.pattern
             )),
         }
