@@ -1,4 +1,4 @@
-//! The program begins to fail: a panic, an abort, a failed assertion, a fatal signal.
+//! The program begins to fail: a panic, an abort, a failed assertion, a fatal signal, an exit with another status than 0.
 //!
 //! From then on nothing is delayed: what follows belongs to failing. Before the process dies, its other threads get a moment
 //! (`GRACE`) to do what they were about to do, so that the last access of what went wrong is in the recording: the write that came too late,
@@ -26,7 +26,7 @@ pub fn begins() {
     perturb::end();
 }
 
-/// The running thread is about to die, and its process with it. Safe in a signal handler.
+/// The running thread is about to die, and its process with it, or to leave by `exit`. Safe in a signal handler.
 pub fn last_moment() {
     begins();
     let this = sys::thread_number();

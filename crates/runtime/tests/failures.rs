@@ -54,26 +54,44 @@ fn writes(recording: &Recording) -> Vec<u64> {
         .collect()
 }
 
-/// The write is delayed by a minute, and the process dies long before: only because the delay ends and the thread gets a moment is
-/// the write made. The moment is short and the machine may be busy, so there are several attempts.
 #[test]
 fn a_thread_that_is_about_to_write_does_so_before_the_process_dies() {
+    assert_writes_late("late", |output| signal_of(output) == libc::SIGSEGV);
+}
+
+#[test]
+fn a_thread_that_is_about_to_write_does_so_before_the_process_ends_with_a_status() {
+    assert_writes_late("late-exit", |output| output.status.code() == Some(3));
+}
+
+#[test]
+fn who_crashes_while_the_process_ends_with_a_status_does_not_change_the_outcome() {
+    let program = Program::build("fatal_signals.c");
+    for _ in 0..5 {
+        let run = program.record(&["crash-at-exit"], "");
+        assert_eq!(run.output.status.code(), Some(3), "{:?}", run.output);
+    }
+}
+
+/// The write is delayed by a minute, and the process dies long before: only because the delay ends and the thread gets a moment is
+/// the write made. The moment is short and the machine may be busy, so there are several attempts.
+fn assert_writes_late(how: &str, ends_as_meant: impl Fn(&Output) -> bool) {
     const MINUTE: u64 = 60_000_000_000;
     let program = Program::build("fatal_signals.c");
-    let late = *writes(&program.record(&["late"], "").recording()).last().expect("it writes");
+    let late = *writes(&program.record(&[how], "").recording()).last().expect("it writes");
     let module = program.watched().canonicalize().expect("it is there").display().to_string();
     let file = program.folder().join("plan");
     fs::write(&file, delay_plan(&module, &[(late, 1, MINUTE)])).expect("ours");
     let is_written = |_| {
         let runs = tempfile::tempdir().expect("a folder");
         let output = limited(program.watched())
-            .arg("late")
+            .arg(how)
             .env("UNPICK_RUN_DIR", runs.path())
             .env("UNPICK_OPTIONS", "limit=268435456")
             .env(VARIABLE, &file)
             .output()
             .expect("it runs");
-        assert_eq!(signal_of(&output), libc::SIGSEGV);
+        assert!(ends_as_meant(&output), "{output:?}");
         let files = unpick_recording::event_files(runs.path()).expect("a folder");
         let recording = Recording::open(&files[0]).expect("a recording");
         writes(&recording).contains(&late)

@@ -40,11 +40,12 @@ pub fn watch() {
     }
 }
 
-/// A thread is about to be made. If there is a schedule, the C library tells us from now on when the process begins to leave through
-/// `exit`: before the handlers of what was there already, such as destructors of global objects, which threads may still need.
+/// A thread is about to be made. The C library tells us from now on when the process begins to leave through `exit`: before the handlers of what was there
+/// already, such as destructors of global objects, which threads may still need.
 pub fn watch_early() {
     static IS_WATCHED: AtomicBool = AtomicBool::new(false);
-    if breakpoints::are_on() && !IS_WATCHED.swap(true, Relaxed) {
+    let is_asked_for = breakpoints::are_on() || recorder().is_on();
+    if is_asked_for && !IS_WATCHED.swap(true, Relaxed) {
         // SAFETY: the function lives as long as the process.
         unsafe { on_exit(begins_to_leave, core::ptr::null_mut()) };
     }
@@ -52,6 +53,14 @@ pub fn watch_early() {
 
 unsafe extern "C" fn begins_to_leave(status: i32, _: *mut c_void) {
     wait_for_order(status);
+    give_moment(status);
+}
+
+/// A process that ends with another status than 0 fails: its other threads get a moment.
+fn give_moment(status: i32) {
+    if status & 0xff != 0 && is_recorded() {
+        failure::last_moment();
+    }
 }
 
 /// An order that is being forced gets the time to come about. Not if the process ends by a failure: nobody else shall end
@@ -86,6 +95,8 @@ pub fn leaves(status: i32, site: u64) {
         return;
     }
     wait_for_order(status);
+    // Who has begun to leave has had its moment.
+    give_moment(status);
     failure::wait_for_death();
     if let Some(thread) = local::thread_that_may_ignore().filter(|_| is_recorded()) {
         modules::look_if_expected(thread);

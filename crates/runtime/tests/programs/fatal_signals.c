@@ -99,6 +99,16 @@ static void *writes_late(void *unused) {
     return unused;
 }
 
+// Crashes as soon as the process has begun to end.
+static volatile int leaving;
+static void *crashes_at_exit(void *unused) {
+    others = 1;
+    while (!leaving) usleep(10);
+    crash();
+    return unused;
+}
+static void note_leaving(void) { leaving = 1; }
+
 int main(int count, char **arguments) {
     const char *how = count > 1 ? arguments[1] : "";
     struct rlimit none = {0, 0};
@@ -108,12 +118,17 @@ int main(int count, char **arguments) {
     if (!strcmp(how, "ask")) return ask_and_set(), 0;
     number = late;
     if (strcmp(how, "alone")) {
-        pthread_create(&thread, 0, !strcmp(how, "late") ? writes_late : waits, 0);
+        void *(*other)(void *) = !strncmp(how, "late", 4) ? writes_late : waits;
+        if (!strcmp(how, "crash-at-exit")) other = crashes_at_exit;
+        pthread_create(&thread, 0, other, 0);
         while (!others) usleep(100);
     }
     number = (int)syscall(SYS_gettid) + 1;
     puts(how);
-    if (!strcmp(how, "late")) usleep(200000);
+    if (!strncmp(how, "late", 4)) usleep(200000);
+    if (!strcmp(how, "late-exit")) exit(3);
+    // Before our handler, which was set when the thread was made.
+    if (!strcmp(how, "crash-at-exit")) atexit(note_leaving), exit(3);
     if (!strcmp(how, "leave")) leave_while_it_dies();
     if (!strcmp(how, "report")) {
         struct sigaction own = {.sa_sigaction = reports, .sa_flags = SA_SIGINFO};
