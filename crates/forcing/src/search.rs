@@ -52,8 +52,8 @@ impl Default for Settings {
             screening: 2,
             finalists: 6,
             rounds: [5, 10, 20],
-            screening_ends: 0.35,
-            ways_end: 0.65,
+            screening_ends: 0.25,
+            ways_end: 0.5,
             baseline: Rate::default(),
         }
     }
