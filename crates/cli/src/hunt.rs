@@ -61,7 +61,7 @@ other conditions in place of the first two. It hangs if all its threads wait for
 --timeout) and does nothing, or spins. One that makes progress is slow, and not counted. Ctrl-C while all threads wait for each other keeps the run.
 
 Where no run fails, orders of accesses that no run had are forced, each in a few runs; if one of them makes the program fail, and its
-inverse does not, it is a finding. That is done in the last third of --time, or with --active as soon as enough runs have passed. With
+inverse does not, it is a finding. That is done in the second half of --time, or with --active as soon as enough runs have passed. With
 invariants (see unpick train) orders that put one to the test for the first time come first; with correlations (see unpick correlate) variables
 that belong together are torn apart before others are tried. Orders that passing runs had between some threads are forced between others
 after that, and the rest of --time is for other ways to force all of them.
@@ -133,7 +133,7 @@ pub struct Hunt {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Try orders that no run had, as soon as enough runs have passed: forces pairs the other way round, and threads into gaps of
-    /// others. Without it they are tried in the last third of --time if no run has failed by then
+    /// others. Without it they are tried in the second half of --time if no run has failed by then
     #[arg(long, conflicts_with = "no_active")]
     active: bool,
     /// Try no orders that no run had

@@ -3,7 +3,9 @@
 //! Takes   findings in the order of their scores, and alternatives to each.
 //! Gives   proposals for `unpick_forcing::decide`, and findings in the order that its decision gives them.
 
-use unpick_findings::{Alternative, Confirmed, Finding, Findings, Origin, Reason, Runs};
+use unpick_findings::{
+    AccessKind, Alternative, Confirmed, Finding, Findings, Origin, Reason, Runs,
+};
 use unpick_forcing::{Candidate, Decision, Judged};
 use unpick_reproduce::{confirmation, doubt as kept_doubt};
 
@@ -99,6 +101,9 @@ pub fn repropose(known: &mut Vec<Proposal>, again: Vec<Proposal>, max: usize) {
 /// The proposals as the search knows them, after a hunt of these runs. What was found by forcing it has no score: every run that had it failed. If passing runs had it
 /// before, nothing says that failing ones need it.
 pub fn candidates(proposals: &[Proposal], runs: Runs) -> Vec<Candidate> {
+    let begins_with_free = |finding: &Finding| {
+        finding.accesses.first().is_some_and(|first| first.kind == AccessKind::Free)
+    };
     let candidate = |finding: &Finding| match finding.origin {
         Origin::Forced => {
             let agreement = if finding.passed_runs > 0 { 0.0 } else { 1.0 };
@@ -107,6 +112,7 @@ pub fn candidates(proposals: &[Proposal], runs: Runs) -> Vec<Candidate> {
         Origin::Correlated | Origin::Inferred => Candidate {
             agreement: finding.score,
             missed: 1.0 - f64::from(finding.failed_runs) / f64::from(runs.failed.max(1)),
+            uses_freed: begins_with_free(finding),
             ..Candidate::default()
         },
     };

@@ -9,6 +9,8 @@ pub struct Candidate {
     pub agreement: f64,
     /// The share of the failing runs of the hunt that do not have it.
     pub missed: f64,
+    /// Memory is used after it was freed: that is an error by itself, whatever else goes with it.
+    pub uses_freed: bool,
     /// A whole round of a thread's work is between its accesses: it encloses much, and is forced and prevented together with that.
     pub spans_operations: bool,
     /// Another order correlates as well, and the experiments on this one forced and prevented both together.

@@ -161,7 +161,7 @@ fn best_correlated(
     earliest(candidates, of, best - nearly, earlier)
 }
 
-/// Of those that agree at least so well, the one that comes before the most others; of equals the one that agrees best, then the first.
+/// Of those that agree at least so well, the one that comes before the most others; of equals a use of freed memory, then the one that agrees best, then the first.
 fn earliest(
     candidates: &[Candidate],
     of: &[usize],
@@ -171,7 +171,7 @@ fn earliest(
     let near: Vec<usize> =
         of.iter().copied().filter(|&at| candidates[at].agreement >= least).collect();
     let before = |at: usize| near.iter().filter(|&&other| earlier(at, other)).count();
-    let preference = |at: usize| (before(at), candidates[at].agreement);
+    let preference = |at: usize| (before(at), candidates[at].uses_freed, candidates[at].agreement);
     near.iter()
         .copied()
         .reduce(|first, at| if preference(at) > preference(first) { at } else { first })

@@ -15,7 +15,7 @@ const ENOUGH_UNUSABLE: u32 = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Active {
     Never,
-    /// If no run has failed: then the last third of the time is for them.
+    /// If no run has failed: then the second half of the time is for them.
     IfNothingFails,
     /// As soon as enough runs have passed; two thirds of the budget are for them.
     Asked,
@@ -113,13 +113,13 @@ impl Budget {
         if counts.failed > 0 || counts.passed == 0 {
             return false;
         }
-        let is_over = |third: u32| self.time.is_some_and(|time| elapsed >= time * third / 3);
+        let is_over = |part: u32| self.time.is_some_and(|time| elapsed >= time / part);
         match self.active {
             Active::Never => false,
             Active::IfNothingFails => is_over(2),
             Active::Asked => {
                 let has_run = self.runs.is_some_and(|runs| new_runs >= runs.div_ceil(3));
-                counts.passed >= self.passing || has_run || is_over(1)
+                counts.passed >= self.passing || has_run || is_over(3)
             }
         }
     }
@@ -202,8 +202,8 @@ mod tests {
             budget.reached(&counts, counts.total(), seconds(elapsed))
         };
         let for_orders = Some(Enough::ForOrders);
-        assert_eq!(ended(Active::IfNothingFails, 1000, 0, None, 39), None);
-        assert_eq!(ended(Active::IfNothingFails, 1000, 0, None, 40), for_orders);
+        assert_eq!(ended(Active::IfNothingFails, 1000, 0, None, 29), None);
+        assert_eq!(ended(Active::IfNothingFails, 1000, 0, None, 30), for_orders);
         assert_eq!(ended(Active::IfNothingFails, 1000, 1, None, 40), None);
         assert_eq!(ended(Active::IfNothingFails, 10, 0, Some(10), 5), Some(Enough::Runs));
         assert_eq!(ended(Active::Asked, 24, 0, None, 5), None);
