@@ -156,6 +156,13 @@ fn code_that_only_failing_runs_execute_is_proposed_if_nothing_else_is() {
 }
 
 #[test]
+fn the_access_that_does_the_harm_is_not_always_the_last() {
+    let kind = |pattern| made::finding(pattern).harmful_access().map(|access| access.kind);
+    assert_eq!(kind(PatternId::P6), Some(AccessKind::Read), "between two writes");
+    assert_eq!(kind(PatternId::P7), Some(AccessKind::Write));
+}
+
+#[test]
 fn the_normal_end_of_a_life_is_proposed_if_nothing_else_is() {
     let mut findings = listed(&[(1, 0.9), (2, 0.8)]);
     findings.findings[0].accesses[1].kind = AccessKind::Free;

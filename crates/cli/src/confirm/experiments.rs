@@ -236,8 +236,8 @@ mod tests {
 
     const FORCED: fn(usize) -> Arm = |candidate| Arm::Forced { candidate, way: 0 };
 
-    /// Runs, each with when candidates 0 and 1 did their harm.
-    fn made(runs: &[(Arm, Label, [Option<u32>; 2])]) -> Experiments {
+    /// Runs, each with when candidates 0, 1 and so on did their harm.
+    fn made<const N: usize>(runs: &[(Arm, Label, [Option<u32>; N])]) -> Experiments {
         let mut experiments = Experiments::default();
         let moment = |at: Option<u32>| at.map(|at| (0, at));
         for &(arm, label, _) in runs {
@@ -245,7 +245,7 @@ mod tests {
             experiments.keep(arm, true, label, Recorded { patterns, log: None });
         }
         let of = |at: usize| runs.iter().map(|(_, _, moments)| moment(moments[at])).collect();
-        experiments.shown = RefCell::new(vec![of(0), of(1)]);
+        experiments.shown = RefCell::new((0..N).map(of).collect());
         experiments
     }
 
@@ -300,6 +300,15 @@ mod tests {
         assert_eq!(agreement(FORCED(1), without_accesses()), 0.5);
         assert_eq!(agreement(FORCED(0), without_accesses()), 1.0, "its own");
         assert_eq!(agreement(FORCED(1), None), 1.0, "too long");
+    }
+
+    #[test]
+    fn a_rival_that_shows_at_another_line_of_its_functions_is_there() {
+        let experiments = made(&[(FORCED(0), Label::Fail, [Some(5), None, Some(3)]); 10]);
+        let plan = plan();
+        let [own, rival, kin] = [0, 1, 2].map(|candidate| (candidate, &plan));
+        assert!(experiments.tell_apart(own, rival, &[]));
+        assert!(!experiments.tell_apart(own, rival, &[kin]));
     }
 
     #[test]
