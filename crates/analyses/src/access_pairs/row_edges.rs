@@ -31,7 +31,7 @@ fn edge<'a>(before: &'a [Access], after: &'a [Access]) -> Vec<[&'a Access; 2]> {
     pairs.filter(|pair| is_pair(pair[0], pair[1]) && !is_shown(pair)).collect()
 }
 
-fn different<'a, const N: usize>(accesses: [Option<&'a Access>; N]) -> Vec<&'a Access> {
+fn different<const N: usize>(accesses: [Option<&Access>; N]) -> Vec<&Access> {
     let mut different: Vec<&Access> = Vec::new();
     for access in accesses.into_iter().flatten() {
         if !different.iter().any(|known| std::ptr::eq(*known, access)) {

@@ -24,7 +24,7 @@ pub fn spans_operations(finding: &Finding) -> bool {
 /// Whether two accesses, the second on an earlier line, are of two calls of one function, which only what the thread runs calls: it did its work, came back, and has begun the next
 /// piece.
 fn is_next_call(one: &[String], other: &[String]) -> bool {
-    one == other && one.len() > 1 && one[2..].iter().all(is_closure)
+    one == other && one.len() > 1 && one[2..].iter().all(|function| is_closure(function))
 }
 
 /// Whether two accesses, by the functions that led there, innermost first, have nothing in common but what the thread runs. Closures around that only call it.
@@ -33,10 +33,10 @@ fn are_apart(one: &[String], other: &[String]) -> bool {
         return false;
     };
     let is_operation = common == 0 || other.first() == Some(&one[common]);
-    !is_operation && one[common + 1..].iter().all(is_closure)
+    !is_operation && one[common + 1..].iter().all(|function| is_closure(function))
 }
 
-fn is_closure(function: &String) -> bool {
+fn is_closure(function: &str) -> bool {
     function.contains("{closure") || function.contains("{lambda")
 }
 

@@ -36,6 +36,8 @@ pub struct HangGroup {
 pub(crate) type Signature = Vec<(Option<WaitedFor>, Option<String>, Frame)>;
 /// What was done where, on the way to a lost notification.
 type StepPlace = (LostDeed, Frame);
+/// A way to hang: whether it is a deadlock, which notification was lost, who waits where.
+type Way = (bool, Vec<StepPlace>, Signature);
 
 impl Hang {
     /// Of a deadlock only those in the circle count, of a lost notification only those who lost it: how far the others had come is
@@ -81,8 +83,7 @@ impl Hang {
 
 /// The hangs of failing runs, by number of run: the sure ones first, then those that are most frequent.
 pub fn group_hangs(hangs: &[(u32, Hang)]) -> Vec<HangGroup> {
-    let mut groups: BTreeMap<(bool, Vec<StepPlace>, Signature), Vec<&(u32, Hang)>> =
-        BTreeMap::new();
+    let mut groups: BTreeMap<Way, Vec<&(u32, Hang)>> = BTreeMap::new();
     for run in hangs {
         let hang = &run.1;
         groups.entry((hang.deadlock, hang.loss(), hang.signature())).or_default().push(run);
