@@ -131,7 +131,7 @@ fn who_wants_no_forced_orders_gets_none() {
 }
 
 #[test]
-fn where_nothing_fails_the_last_third_of_the_time_is_for_orders_that_no_run_had() {
+fn where_nothing_fails_the_second_half_of_the_time_is_for_orders_that_no_run_had() {
     let scene = Scene::of("late_reader.c", &[]);
     let options = ["hunt", "--no-delays", "--time", "3s", "--", "./program"];
     let hunt = scene.unpick(&options);

@@ -56,11 +56,15 @@ unsafe extern "C" fn begins_to_leave(status: i32, _: *mut c_void) {
     give_moment(status);
 }
 
-/// A process that ends with another status than 0 fails: its other threads get a moment.
+/// A process that ends with another status than 0 fails: its other threads get a moment. A step that was the last thing the thread did is over: who waits for it goes on.
 fn give_moment(status: i32) {
-    if status & 0xff != 0 && is_recorded() {
-        failure::last_moment();
+    if status & 0xff == 0 || !is_recorded() {
+        return;
     }
+    if let Some(thread) = local::thread() {
+        breakpoints::next_event(thread);
+    }
+    failure::last_moment();
 }
 
 /// An order that is being forced gets the time to come about. Not if the process ends by a failure: nobody else shall end
