@@ -163,7 +163,7 @@ impl Finding {
 impl Finding {
     /// The access by which the harm is done; none: the order is none of the patterns.
     pub fn harmful_access(&self) -> Option<&FindingAccess> {
-        let pattern = PatternId::all().find(|pattern| pattern.name() == self.pattern)?;
+        let pattern = PatternId::from_name(&self.pattern)?;
         self.accesses.get(pattern.harmful_step())
     }
 

@@ -9,7 +9,7 @@
 
 use unpick_recording::Access;
 
-use super::window::{is_pair, kept_of, rows};
+use super::window::{is_pair, kept_of, rows, same};
 
 /// Of all rows of a life.
 pub fn edges(accesses: &[Access]) -> Vec<[&Access; 2]> {
@@ -21,9 +21,8 @@ pub fn edges(accesses: &[Access]) -> Vec<[&Access; 2]> {
 fn edge<'a>(before: &'a [Access], after: &'a [Access]) -> Vec<[&'a Access; 2]> {
     let shown = [before, after].map(kept_of);
     let first_read = before.first().filter(|access| !access.is_write());
-    let last_write = before.iter().rfind(|access| access.is_write());
     let first_write = after.iter().find(|access| access.is_write());
-    let firsts = different([first_read, last_write, before.last()]);
+    let firsts = different([first_read, shown[0], before.last()]);
     let seconds = different([after.first(), first_write]);
     let pairs = firsts.iter().flat_map(|first| seconds.iter().map(move |second| [*first, *second]));
     let is_shown =
@@ -39,8 +38,4 @@ fn different<const N: usize>(accesses: [Option<&Access>; N]) -> Vec<&Access> {
         }
     }
     different
-}
-
-pub(super) fn same(one: Option<&Access>, other: Option<&Access>) -> bool {
-    matches!((one, other), (Some(one), Some(other)) if std::ptr::eq(one, other))
 }

@@ -11,9 +11,8 @@ use rustc_hash::FxHashMap;
 use unpick_recording::{Access, Order};
 
 use super::hidden::{SiteAccess, site_access};
-use super::row_edges::same;
 use super::walk::{AccessId, AccessTable, LocationId};
-use super::window::{SMALLEST_WINDOW, is_pair, kept_of, rows};
+use super::window::{SMALLEST_WINDOW, is_pair, kept_of, rows, same};
 use crate::thread_order::ThreadOrder;
 
 /// All occurrences of a triple.

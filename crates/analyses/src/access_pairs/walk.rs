@@ -194,7 +194,9 @@ impl WindowWalk {
         keep(&life.accesses, &mut self.kept);
         self.sites.extend(life.accesses.iter().map(|access| access.site));
         self.note_last_touches(life);
-        if (2..life.accesses.len()).contains(&self.kept.len()) {
+        // There are several rows, and one of them has more than the window keeps.
+        let has_hidden = (2..life.accesses.len()).contains(&self.kept.len());
+        if has_hidden {
             self.hidden.take_in(&life.accesses);
             if let Some(untorn) = &mut self.untorn {
                 untorn.take_in(bytes, life);
@@ -214,7 +216,7 @@ impl WindowWalk {
         for window in windows(&self.kept, self.window) {
             found |= look(Together::Window(window), number, &mut self.accesses);
         }
-        if self.has_edges && self.kept.len() > 1 {
+        if self.has_edges && has_hidden {
             for edge in edges(&life.accesses) {
                 found |= look(Together::Edge(edge), number, &mut self.accesses);
             }

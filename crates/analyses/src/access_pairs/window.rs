@@ -35,6 +35,11 @@ pub fn windows(kept: &[Access], size: usize) -> impl Iterator<Item = &[Access]> 
     (0..kept.len()).map(move |oldest| &kept[oldest..kept.len().min(oldest + size)])
 }
 
+/// Whether two are the same entry of a life.
+pub(super) fn same(one: Option<&Access>, other: Option<&Access>) -> bool {
+    matches!((one, other), (Some(one), Some(other)) if std::ptr::eq(one, other))
+}
+
 /// Accesses to one location that stand together.
 pub enum Together<'a> {
     /// The window of an access, itself in front.

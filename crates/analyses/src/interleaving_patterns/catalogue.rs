@@ -138,6 +138,11 @@ impl PatternId {
         format!("P{}", self.0)
     }
 
+    /// The pattern with this name.
+    pub fn from_name(name: &str) -> Option<PatternId> {
+        PatternId::all().find(|pattern| pattern.name() == name)
+    }
+
     /// The pattern with this number.
     pub fn from_number(number: u8) -> Option<PatternId> {
         (1..=STEPS.len() as u8).contains(&number).then_some(PatternId(number))

@@ -1,7 +1,7 @@
 //! By which calls a place is reached, where an example does not say it.
 //!
 //! Takes   the accesses of runs.      Gives  for a place, the innermost calls that all of its accesses have in common.
-//! Misses  places whose accesses were all told without a stack: what another thread did before is told by its place alone.
+//! Misses  places whose accesses were all recorded without a stack: of an access that has no event of its own, a recording has the place alone.
 //! Invents nothing that no run had; but this very access may have come by other calls.
 
 use rustc_hash::FxHashMap;

@@ -131,7 +131,7 @@ impl Trying<'_> {
         Ok(tried)
     }
 
-    /// Tries the ways in which a hang came about until one is shown to be the cause. A thread that tests two variables before it waits is kept from
+    /// Forces and prevents each order that led to the hang until one is confirmed as the cause. A thread that tests two variables before it waits is kept from
     /// losing a notification only if nobody comes after the first of the tests.
     fn try_hang(
         &self,

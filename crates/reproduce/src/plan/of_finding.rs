@@ -70,7 +70,7 @@ pub fn pattern_called(name: &str) -> Option<Vec<PatternStep>> {
         TORN_AT_FIRST => Some(torn([0, 0, 1])),
         TORN_AT_SECOND => Some(torn([0, 1, 1])),
         _ => {
-            let pattern = PatternId::all().find(|pattern| pattern.name() == name)?;
+            let pattern = PatternId::from_name(name)?;
             let steps = pattern.steps().iter().map(|step| PatternStep {
                 role: step.role,
                 variable: step.variable as u8,
